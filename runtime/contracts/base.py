@@ -1,0 +1,59 @@
+"""The shape of a stage contract, shared by the compiler that writes it and the runtime that obeys it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, dataclass_transform
+
+T = TypeVar("T", bound=type)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def parameters(cls: T) -> T:
+    """Make a class a frozen, keyword-only parameter record that refuses unknown keys when it is read back."""
+    made = dataclass(frozen=True, kw_only=True)(cls)
+    made.__pydantic_config__ = {"extra": "forbid"}
+    return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What one stage reads and writes; every path is relative to the experiment folder.
+
+    name: the DVC stage, `config/<name>.yaml` and `metrics/<name>.json` are called after it.
+    program: the module whose `run(stage)` does the work.
+    parameters: the record that `config/<name>.yaml` holds; None where the file is a mindformers YAML.
+    inputs: result folders of other stages.
+    output: the result folder, or a file for a stage that ends in one.
+    records: further committed results (not cached), as `record.json`.
+    plots: committed plot files below `plots/`.
+    metrics: whether the stage writes `metrics/<name>.json`.
+    reads_metrics: names of stages whose committed metrics it reads.
+    reads_plots: plot files of other stages that it reads.
+    reads_files: other compiled files it reads.
+    environment: libraries whose locked versions (`config/environment.yaml`) write its bytes.
+    tracked: parameter name in `params.json` -> dotted path in the config; both must agree when the stage starts.
+    """
+
+    name: str
+    program: str
+    parameters: type[Any] | None
+    inputs: tuple[str, ...] = ()
+    output: str
+    records: tuple[str, ...] = ()
+    plots: tuple[str, ...] = ()
+    metrics: bool = True
+    reads_metrics: tuple[str, ...] = ()
+    reads_plots: tuple[str, ...] = ()
+    reads_files: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ("python",)
+    tracked: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def config(self) -> str:
+        """The concrete configuration file of the stage."""
+        return f"config/{self.name}.yaml"
+
+    @property
+    def metrics_file(self) -> str:
+        """Where the stage's metrics go."""
+        return f"metrics/{self.name}.json"

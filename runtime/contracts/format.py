@@ -1,0 +1,40 @@
+"""format: instruction rows -> token ids and labels through one chat template."""
+
+from runtime.contracts.base import Contract, parameters
+
+
+@parameters
+class InstructSource:
+    """One file or folder of instruction rows, relative to the project root; `format`: alpaca | messages | sharegpt."""
+
+    path: str
+    format: str
+    weight: float
+
+
+@parameters
+class Format:
+    """`truncation`: middle | none; `train_on`: assistant; `validation`: share of rows in (0, 1); `by`: row.
+
+    `seq_length`: a formatted row holds at most seq_length + 1 ids.
+    """
+
+    sources: dict[str, InstructSource]
+    truncation: str
+    train_on: str
+    validation: float
+    by: str
+    seq_length: int
+    seed: int
+
+
+CONTRACT = Contract(
+    name="format",
+    program="runtime.data.format",
+    parameters=Format,
+    inputs=("tokenizer",),
+    output="instruct",
+    reads_files=("config/template.yaml",),
+    environment=("python", "orjson", "zstandard", "sentencepiece", "xxhash"),
+    tracked={"data.instruct.truncation": "truncation", "model.seq_length": "seq_length"},
+)

@@ -1,0 +1,34 @@
+"""report: one HTML page and `record.json` (data version, model version, evaluation report)."""
+
+from runtime.contracts.base import Contract, parameters
+
+STAGES = (
+    "ingest", "clean", "dedup", "filter", "mix", "split", "tokenizer", "pack-pretrain", "pretrain",
+    "format", "pack-instruct", "finetune", "merge", "export", "evaluate",
+)  # fmt: skip
+FOLDERS = (
+    "corpus/ingest", "corpus/clean", "corpus/dedup", "corpus/filter", "corpus/mix", "corpus/split", "tokenizer",
+    "packed/pretrain", "base", "instruct", "packed/instruct", "adapter", "merged", "mindir", "evaluation",
+)  # fmt: skip
+
+
+@parameters
+class Report:
+    """`experiment`: the name under which the record is compared with others."""
+
+    experiment: str
+
+
+CONTRACT = Contract(
+    name="report",
+    program="runtime.report.report",
+    parameters=Report,
+    inputs=FOLDERS,
+    output="report.html",
+    records=("record.json",),
+    metrics=False,
+    reads_metrics=STAGES,
+    reads_plots=("plots/pretrain.csv", "plots/finetune.csv"),
+    reads_files=("presentation.yaml", "config/environment.yaml", *(f"config/{stage}.yaml" for stage in STAGES)),
+    environment=("python", "jinja2"),
+)

@@ -1,0 +1,40 @@
+"""How a stage refuses to go on: one located message, no traceback.
+
+    StageFault            something the user can mend: data, configuration, versions, disk
+      EnvironmentFault    what is installed is not what the experiment was compiled for
+      InputFault          a result folder that is missing, incomplete or changed
+"""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass
+class StageFault(Exception):
+    """A fault of data or setting, found before or while a stage works.
+
+    message: what is wrong, with the value; where: file, file:line or file:line:column it was found at;
+    reason: what it would have caused; fix: what to do about it.
+    """
+
+    message: str
+    where: str = ""
+    reason: str = ""
+    fix: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.message}" if self.where else self.message]
+        lines += [f"  why: {self.reason}"] if self.reason else []
+        lines += [f"  fix: {self.fix}"] if self.fix else []
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, str]:
+        """The fault as data, for the program that started the stage."""
+        return asdict(self)
+
+
+class EnvironmentFault(StageFault):
+    """Installed versions or the device do not match the compiled experiment."""
+
+
+class InputFault(StageFault):
+    """An input folder is missing, incomplete, or not what its manifest says."""
