@@ -1,0 +1,59 @@
+"""A composed spec that still knows where each value was written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A position in what a person wrote.
+
+    `file` is relative to the project root, or `<override N>` for the Nth override of the command line;
+    `line` and `column` count from 1, in characters; `text` is that line.
+    """
+
+    file: str
+    line: int
+    column: int
+    text: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class SourceTree:
+    """Plain nested values with references resolved.
+
+    `places` holds the place of each value and `keys` that of each key, by path. `written` holds the exact text of a
+    scalar where it was unquoted, since a loader may already have made a number of it.
+    """
+
+    root: str
+    values: Mapping[str, Any]
+    places: Mapping[Path, Place]
+    keys: Mapping[Path, Place]
+    written: Mapping[Path, str]
+
+    def place(self, path: Path) -> Place:
+        """Where the value at `path` was written; for one that was not, the nearest mapping around it."""
+        return _nearest(self.places, path)
+
+    def key_place(self, path: Path) -> Place:
+        """Where the key of `path` was written, with the same fall-back."""
+        return self.keys[path] if path in self.keys else self.place(path)
+
+
+def _nearest(places: Mapping[Path, Place], path: Path) -> Place:
+    while path not in places:
+        path = path[:-1]
+    return places[path]
+
+
+def dotted(path: Path) -> str:
+    """`data.pretrain.filter.languages[1]`: the way people write a path."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")

@@ -1,0 +1,6 @@
+"""The declaration of a spec: every field once, with its type, range, unit, default, doc in two languages and class."""
+
+from compiler.spec.root import Spec
+from compiler.spec.walk import DeclaredField, fields
+
+__all__ = ["DeclaredField", "Spec", "fields"]

@@ -1,0 +1,26 @@
+"""Where it runs."""
+
+from typing import Literal
+
+from compiler.spec.declare import Bytes, Integer, Items, Section, identity, placement
+
+
+class Device(Section):
+    """The kind and number of devices. Kernels differ between targets, so the target is part of the identity."""
+
+    target: Literal["cpu", "gpu", "ascend"] = identity("Kind of device that computes.", "计算设备的种类。")
+    count: Integer = identity("Devices in all, over all nodes.", "所有节点上的设备总数。", ge=1, default=1)
+    memory: Bytes = placement("Memory of one device.", "单个设备的内存。", unit="bytes")
+    interconnect: Literal["none", "pcie", "nvlink", "hccs"] = placement(
+        "Link between the devices of a node.", "同一节点内设备之间的互联。", default="none"
+    )
+    nodes: Integer = placement("Machines.", "机器数量。", ge=1, default=1)
+    device_ids: Items[Integer] = placement("Devices to use on each node.", "每个节点上使用的设备编号。", default=(0,))
+
+
+class Launch(Section):
+    """How fast and how talkative; never what comes out."""
+
+    workers: Integer = placement("Processes that read data.", "读取数据的进程数。", ge=1, default=2)
+    threads: Integer = placement("Threads of data libraries.", "数据处理库的线程数。", ge=1, default=2)
+    log_every: Integer = placement("Steps between two log lines.", "两条日志之间的步数。", unit="steps", ge=1, default=10)

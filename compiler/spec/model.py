@@ -1,0 +1,28 @@
+"""The network."""
+
+from typing import Literal
+
+from compiler.spec.declare import Dtype, Integer, Section, identity, section
+
+
+class Precision(Section):
+    """Numeric types, per part of the network."""
+
+    compute: Dtype = identity("Type of matrix products.", "矩阵乘法的数据类型。", default="float32")
+    params: Dtype = identity("Type in which weights are trained.", "训练时权重的数据类型。", default="float32")
+    softmax: Dtype = identity("Type of the attention softmax.", "注意力 softmax 的数据类型。", default="float32")
+    layernorm: Dtype = identity("Type of the normalisation layers.", "归一化层的数据类型。", default="float32")
+    rotary: Dtype = identity("Type of the rotary position embedding.", "旋转位置编码的数据类型。", default="float32")
+
+
+class Model(Section):
+    """A decoder-only transformer. The size of the vocabulary comes from the tokenizer."""
+
+    family: Literal["llama", "qwen2", "qwen3", "from_hf"] = identity("Architecture.", "模型结构。")
+    hidden_size: Integer = identity("Width of the residual stream.", "隐藏层维度。", ge=1)
+    intermediate_size: Integer = identity("Width of the feed-forward layer.", "前馈层维度。", ge=1)
+    num_layers: Integer = identity("Decoder layers.", "解码层数。", ge=1)
+    num_heads: Integer = identity("Attention heads.", "注意力头数。", ge=1)
+    num_kv_heads: Integer = identity("Key and value heads, shared by groups of heads.", "键值头数（分组共享）。", ge=1)
+    seq_length: Integer = identity("Tokens of one training row.", "一条训练样本的长度。", unit="tokens", ge=2)
+    dtype: Precision = section("Numeric types.", "数值精度。", default=Precision())

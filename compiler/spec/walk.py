@@ -1,0 +1,44 @@
+"""All declared fields, in the order of declaration."""
+
+import types
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from compiler.spec.declare import CLASS_KEY, FieldClass, Section
+from compiler.spec.root import Spec
+
+
+class DeclaredField(NamedTuple):
+    """One leaf of the spec. `path` is dotted; `*` stands for a name that the user chooses, as in a map of sources."""
+
+    path: str
+    field_class: FieldClass
+    info: FieldInfo
+
+
+def fields(model: type[Section] = Spec, prefix: str = "") -> Iterator[DeclaredField]:
+    """Every field that holds a value of its own, depth first."""
+    for name, info in model.model_fields.items():
+        path = f"{prefix}{name}"
+        extra = info.json_schema_extra
+        if isinstance(extra, dict) and CLASS_KEY in extra:
+            yield DeclaredField(path, extra[CLASS_KEY], info)  # type: ignore[arg-type]
+        for nested, suffix in _sections(info.annotation):
+            yield from fields(nested, f"{path}{suffix}.")
+
+
+def _sections(annotation: Any) -> Iterator[tuple[type[Section], str]]:
+    """Sections inside a type: itself, a branch of a union, or the values of a map (suffix `.*`)."""
+    origin = get_origin(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        yield annotation, ""
+    elif origin in (Union, types.UnionType):
+        for branch in get_args(annotation):
+            yield from _sections(branch)
+    elif origin is Annotated:
+        yield from _sections(get_args(annotation)[0])
+    elif origin is dict:
+        for nested, suffix in _sections(get_args(annotation)[1]):
+            yield nested, f".*{suffix}"
