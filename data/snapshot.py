@@ -26,7 +26,9 @@ from resiliparse.parse.html import HTMLTree
 Row = dict[str, str]
 Files = dict[str, bytes]
 
-POEM_BYTES = {"tang": 1_900_000, "song": 1_900_000}
+POEM_BYTES = {"tang": 1_500_000, "song": 3_000_000}
+# A vocabulary of 4,000 pieces needs room for words beside every character it must hold.
+COMMON_CHARACTERS = 1_800
 POEM_TEXT = re.compile(r"[\u4e00-\u9fff，。？！；：、\n]{20,600}")
 COUPLET = re.compile(r"([\u4e00-\u9fff]{5}，[\u4e00-\u9fff]{5}|[\u4e00-\u9fff]{7}，[\u4e00-\u9fff]{7})。")
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -38,13 +40,17 @@ DIALOGUE_LANGUAGES = {"english": "en", "chinese": "zh", "traditionalchinese": "z
 # In these topics the lines after the first are other answers to it, not turns of a talk.
 ALTERNATIVE_ANSWERS = {"computers", "emotion"}
 HELD_OUT_TOPICS = {"food", "history"}
-# Party matters, talk about named persons, insults, jokes about peoples and faiths, answers of whole programs.
-TOPICS_LEFT_OUT = {"politics", "gossip", "psychology", "humor", "coding"}
-# Machine translations that make no sense in Chinese, though the English originals do.
-CHINESE_TOPICS_LEFT_OUT = {"emotion", "literature", "movies", "science", "sports"}
+# Party matters, talk about persons, insults, jokes about peoples and faiths, half sentences, whole programs.
+UNFIT_TOPICS = {"politics", "gossip", "psychology", "humor", "movies", "coding"}
+# Machine translations that make no sense, though the English originals do.
+MISTRANSLATED_TOPICS = {
+    "en": set[str](),
+    "zh": {"emotion", "literature", "science", "sports"},
+    "zh-Hant": {"emotion", "literature", "science", "sports", "ai", "trivia"},
+}
 UNFIT = re.compile(
-    r"\b(sex|mate|stupid|idiot|hate|kill\w*|die|dead|death\w*|drunk|beers?|bend over|pleasure bot|boyfriend|sinsemillia"
-    r"|president\w*|prime minister|senator|politic\w*|election|clinton|obama|mandela|churchill|hitler|suicide"
+    r"\b(sex|mate|mating|testicles|stupid|idiot|hate|kill\w*|die|dead|death\w*|drunk|beers?|bend over|sinsemillia"
+    r"|president\w*|prime minister|senator|politic\w*|election|clinton|obama|mandela|churchill|hitler|mussolini|suicide"
     r"|assassin\w*|murder\w*|gun|wars?|bomb\w*)\b"
     r"|[死杀殺恨蠢疯瘋醉]|交配|弯腰|彎腰|讨厌|討厭|战|戰|总统|總統|政治|台湾|台灣|臺灣",
     re.IGNORECASE,
@@ -108,6 +114,14 @@ def read(path: Path) -> bytes:
         raise SnapshotFault(f"{path}: {error.strerror}; is the package unpacked there?") from error
 
 
+def parsed(path: Path) -> Any:
+    """The content of a JSON or YAML file."""
+    try:
+        return json.loads(read(path)) if path.suffix == ".json" else yaml.safe_load(read(path))
+    except (ValueError, yaml.YAMLError) as error:
+        raise SnapshotFault(f"{path}: {error}; is it the version that data/README.md names?") from error
+
+
 def listing(folder: Path, pattern: str) -> list[Path]:
     found = sorted(folder.glob(pattern))
     if not found:
@@ -132,12 +146,8 @@ def sentences(markup: str, language: str) -> Iterator[str]:
     }[language]
     for paragraph in HTMLTree.parse(markup).body.query_selector_all("div.para"):
         for sentence in re.split(boundary, squeezed(paragraph.text)):
-            if wanted.fullmatch(sentence) and (language == "en" or mostly_han(sentence)):
+            if wanted.fullmatch(sentence) and (language == "en" or len(HAN.findall(sentence)) >= 0.7 * len(sentence)):
                 yield sentence
-
-
-def mostly_han(text: str) -> bool:
-    return len(HAN.findall(text)) >= 0.7 * len(text)
 
 
 def handbook_passages(files: Files) -> Iterator[Passage]:
@@ -152,14 +162,13 @@ def handbook_passages(files: Files) -> Iterator[Passage]:
 def poem_files(package: Path) -> Files:
     """A slice of the Tang and Song poems, the Analects, and the licence of the package."""
     dist = package / "dist"
-    files = {"raw/poems/LICENSE": read(package / "LICENSE")}
-    for dynasty, budget in POEM_BYTES.items():
-        parts = listing(dist / "quantangshi", f"poet.{dynasty}.*.json")
-        parts.sort(key=lambda part: int(part.name.split(".")[2]))
-        poems = [poem for part in parts for poem in json.loads(read(part))]
-        files[f"raw/poems/{dynasty}.jsonl"] = jsonl(slice_of(map(poem_row, poems), budget))
-    chapters = json.loads(read(dist / "lunyu" / "lunyu.json"))
+    collections = {dynasty: collection(dist / "quantangshi", dynasty) for dynasty in POEM_BYTES}
+    common = common_characters(collections.values())
+    slices = {dynasty: slice_of(collections[dynasty], common, budget) for dynasty, budget in POEM_BYTES.items()}
+    files = {f"raw/poems/{dynasty}.jsonl": jsonl(poems) for dynasty, poems in slices.items()}
+    chapters = parsed(dist / "lunyu" / "lunyu.json")
     files["raw/poems/lunyu.jsonl"] = jsonl(poem_row({"title": c["chapter"], "author": "", **c}) for c in chapters)
+    files["raw/poems/LICENSE"] = read(package / "LICENSE")
     return files
 
 
@@ -167,19 +176,32 @@ def poem_row(poem: dict[str, Any]) -> Row:
     return {"title": poem["title"], "author": poem["author"], "text": "\n".join(poem["paragraphs"])}
 
 
-def slice_of(poems: Iterable[Row], budget: int) -> list[Row]:
-    """As many whole poems as fit `budget` bytes, in the order of the collection.
+def collection(folder: Path, dynasty: str) -> dict[str, Row]:
+    """The poems of a dynasty by their text, in the order of the package.
 
     Poems with gaps, editors' notes or characters outside the basic block are passed over, so that no text is edited.
     """
-    unique = {poem["text"]: poem for poem in poems if POEM_TEXT.fullmatch(poem["text"])}
+    parts = listing(folder, f"poet.{dynasty}.*.json")
+    parts.sort(key=lambda part: int(part.name.split(".")[2]))
+    rows = (poem_row(poem) for part in parts for poem in parsed(part))
+    return {row["text"]: row for row in rows if POEM_TEXT.fullmatch(row["text"])}
+
+
+def common_characters(collections: Iterable[dict[str, Row]]) -> set[str]:
+    counts = Counter(character for poems in collections for text in poems for character in text)
+    return set(sorted(counts, key=lambda character: (-counts[character], character))[:COMMON_CHARACTERS])
+
+
+def slice_of(poems: dict[str, Row], common: set[str], budget: int) -> list[Row]:
+    """As many whole poems written in `common` characters alone as fit `budget` bytes, in their given order."""
+    written_so = (text for text in poems if common.issuperset(text))
     chosen: set[str] = set()
-    for text in sorted(unique, key=lambda text: digest("slice", text)):
-        budget -= len(jsonl([unique[text]]))
+    for text in sorted(written_so, key=lambda text: digest("slice", text)):
+        budget -= len(jsonl([poems[text]]))
         if budget < 0:
             break
         chosen.add(text)
-    return [poem for text, poem in unique.items() if text in chosen]
+    return [poem for text, poem in poems.items() if text in chosen]
 
 
 def poem_passages(files: Files) -> Iterator[Passage]:
@@ -245,14 +267,9 @@ def evenly_mixed(passages: Iterable[Passage]) -> list[Passage]:
 
 
 def passage_row(task: Task, passage: Passage, asked_in: str) -> Row:
-    return {
-        "instruction": task.english if asked_in == "en" else task.chinese,
-        "input": passage.text,
-        "output": task.answer(passage, asked_in) or "",
-        "language": asked_in,
-        "topic": task.name,
-        "source": passage.source,
-    }
+    instruction = task.english if asked_in == "en" else task.chinese
+    row = {"instruction": instruction, "input": passage.text, "output": task.answer(passage, asked_in) or ""}
+    return {**row, "language": asked_in, "topic": task.name, "source": passage.source}
 
 
 def balanced(task: Task, pool: list[Passage], wanted: int) -> Iterator[tuple[Passage, str]]:
@@ -280,20 +297,15 @@ def dialogue_rows(package: Path) -> Iterator[Row]:
                 key = (language, normalised(question), normalised(answer))
                 if key not in seen and is_fit(question, answer, language):
                     seen.add(key)
-                    yield {
-                        "instruction": question,
-                        "output": answer,
-                        "language": language,
-                        "topic": path.stem,
-                        "source": f"dialogues/{folder}/{path.name}",
-                    }
+                    source = {"topic": path.stem, "source": f"dialogues/{folder}/{path.name}"}
+                    yield {"instruction": question, "output": answer, "language": language, **source}
 
 
 def topic_pairs(path: Path, language: str) -> Iterator[tuple[str, str]]:
     topic = path.stem
-    if topic in TOPICS_LEFT_OUT or (language != "en" and topic in CHINESE_TOPICS_LEFT_OUT):
+    if topic in UNFIT_TOPICS | MISTRANSLATED_TOPICS[language]:
         return
-    for talk in yaml.safe_load(read(path))["conversations"]:
+    for talk in parsed(path)["conversations"]:
         if isinstance(talk, list):  # a few entries of the package are one string, their dashes misplaced
             turns = [str(turn) for turn in talk]
             alternatives = topic in ALTERNATIVE_ANSWERS and language == "en"
@@ -319,14 +331,8 @@ def core_rows(passages: list[Passage], dialogues: list[Row]) -> Iterator[Row]:
     for row in rows:
         group = row["topic"]
         counts[group] += 1
-        yield {
-            "id": f"{group}-{counts[group]:03d}",
-            "group": group,
-            "instruction": row["instruction"],
-            "input": row.get("input", ""),
-            "reference": row["output"],
-            "language": row["language"],
-        }
+        case = {"id": f"{group}-{counts[group]:03d}", "group": group, "instruction": row["instruction"]}
+        yield {**case, "input": row.get("input", ""), "reference": row["output"], "language": row["language"]}
 
 
 def question_key(row: Row) -> tuple[str, str]:
@@ -369,16 +375,8 @@ def write(files: Files, target: Path) -> None:
 
 def differing(files: Files, target: Path) -> list[str]:
     """The paths of the snapshot that `target` lacks or holds with other bytes."""
-    return [
-        path
-        for path, content in sorted(files.items())
-        if not (target / path).is_file() or (target / path).read_bytes() != content
-    ]
-
-
-def refused(reason: str) -> int:
-    print(f"snapshot: {reason}", file=sys.stderr)
-    return 1
+    held = {path: (target / path).read_bytes() for path in files if (target / path).is_file()}
+    return sorted(path for path in files if held.get(path) != files[path])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -391,9 +389,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         files = build(options.handbook, options.poetry, options.dialogues)
     except SnapshotFault as fault:
-        return refused(str(fault))
-    except (AttributeError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
-        return refused(f"a package does not hold what it should ({error!r}); data/README.md names the versions")
+        print(f"snapshot: {fault}", file=sys.stderr)
+        return 1
     if not options.check:
         write(files, options.to)
         return 0

@@ -4,7 +4,6 @@ Exit codes: 0 done, 1 refused with a message (data, settings, versions, disk), 2
 """
 
 import errno
-import importlib
 import json
 import os
 import sys
@@ -43,7 +42,7 @@ def _run(name: str) -> int:
         print(f"mindspec: {error.name} is not installed: activate the environment (`source .venv/bin/activate`, made by `make setup`)", file=sys.stderr)
         return 1
     try:
-        execute(contract, importlib.import_module(contract.program))
+        execute(contract)
     except StageFault as fault:
         return _refuse(name, fault, refusal)
     except KeyboardInterrupt:

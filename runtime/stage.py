@@ -8,6 +8,7 @@ Killed at any moment, nothing half-written stands under a final name.
 import csv
 import fcntl
 import hashlib
+import importlib
 import io
 import json
 import math
@@ -140,7 +141,7 @@ def encode_json(content: Mapping[str, Any]) -> bytes:
     return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()
 
 
-def execute(contract: Contract, program: Any) -> None:
+def execute(contract: Contract) -> None:
     """Run one stage in the current experiment folder. Raises StageFault for what the user can mend."""
     started = time.monotonic()
     parameters = read_parameters(contract)
@@ -150,7 +151,7 @@ def execute(contract: Contract, program: Any) -> None:
         key = stage_key(contract, environment)
         out = _fresh(scratch, key)
         stage = Stage(contract, Path.cwd(), parameters, placement.read(Path("placement.yaml")), terminal, out, out.parent)
-        program.run(stage)
+        importlib.import_module(contract.program).run(stage)
         stage.finish()
         atomic.remove(out.parent)
     _write_timing(contract.name, time.monotonic() - started)
