@@ -226,8 +226,7 @@ def kind_answer(passage: Passage, asked_in: str) -> str:
 def metre_answer(passage: Passage, asked_in: str) -> str | None:
     if passage.kind != "poem":
         return None
-    characters = passage.text.index("，")
-    return {5: {"en": "five", "zh": "五"}, 7: {"en": "seven", "zh": "七"}}[characters][asked_in]
+    return {5: {"en": "five", "zh": "五"}, 7: {"en": "seven", "zh": "七"}}[passage.text.index("，")][asked_in]
 
 
 def opening_answer(passage: Passage, asked_in: str) -> str | None:
@@ -308,15 +307,12 @@ def topic_pairs(path: Path, language: str) -> Iterator[tuple[str, str]]:
     for talk in parsed(path)["conversations"]:
         if isinstance(talk, list):  # a few entries of the package are one string, their dashes misplaced
             turns = [str(turn) for turn in talk]
-            alternatives = topic in ALTERNATIVE_ANSWERS and language == "en"
-            heads = turns[:1] * (len(turns) - 1) if alternatives else turns
+            heads = turns[:1] * (len(turns) - 1) if language == "en" and topic in ALTERNATIVE_ANSWERS else turns
             yield from ((squeezed(q), squeezed(a)) for q, a in zip(heads, turns[1:], strict=False) if "\n" not in a)
 
 
 def is_fit(question: str, answer: str, language: str) -> bool:
-    turns = (question, answer)
-    longest = LONGEST_TURN[language]
-    return all(turn and len(turn) <= longest and not UNFIT.search(turn) for turn in turns)
+    return all(turn and len(turn) <= LONGEST_TURN[language] and not UNFIT.search(turn) for turn in (question, answer))
 
 
 def core_rows(passages: list[Passage], dialogues: list[Row]) -> Iterator[Row]:
