@@ -44,8 +44,14 @@ def test_the_slice_holds_whole_poems_of_common_characters_within_its_budget(snap
     poems = {text: {"text": text} for text in ("甲乙", "甲丙", "甲甲", "乙乙")}
     line = len(snapshot.jsonl([{"text": "甲乙"}]))
     assert snapshot.slice_of(poems, set("甲乙"), 9 * line) == [{"text": t} for t in ("甲乙", "甲甲", "乙乙")]
-    kept = {poem["text"] for poem in snapshot.slice_of(poems, set("甲乙"), 3 * line - 1)}
-    assert kept == set(sorted(("甲乙", "甲甲", "乙乙"), key=lambda text: snapshot.digest("slice", text))[:2])
+
+
+def test_the_slice_is_chosen_by_digest_and_stays_in_the_given_order(snapshot: ModuleType) -> None:
+    texts = [first + second for first in "甲乙丙" for second in "甲乙丙"]
+    line = len(snapshot.jsonl([{"text": texts[0]}]))
+    kept = [poem["text"] for poem in snapshot.slice_of({t: {"text": t} for t in texts}, set("甲乙丙"), 5 * line - 1)]
+    lowest = sorted(texts, key=lambda text: snapshot.digest("slice", text))[:4]
+    assert kept == [text for text in texts if text in lowest] != texts[:4]
 
 
 def test_the_most_frequent_characters_are_the_common_ones(snapshot: ModuleType) -> None:
