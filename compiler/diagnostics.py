@@ -20,6 +20,17 @@ CODES: dict[str, str] = {
     "MS0002": "name used by two experiments",
     "MS0003": "experiment without a proper name",
     "MS0004": "no specs folder",
+    # the project's files and this machine
+    "MS0021": "no lock file",
+    "MS0022": "selection cannot be read",
+    "MS0023": "mindspore and mindformers do not match",
+    "MS0024": "installed version is not the locked one",
+    "MS0025": "device is not usable here",
+    "MS0026": "library is not locked",
+    "MS0027": "template cannot be read",
+    "MS0031": "no such record",
+    "MS0032": "no such revision",
+    "MS0033": "improper name",
     # reading and composing
     "MS0101": "file is not UTF-8",
     "MS0102": "YAML syntax",

@@ -24,9 +24,10 @@ from typing import Any, Generic, TypeVar, cast
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from runtime import atomic, installed, manifest, placement
+from runtime import atomic, manifest, placement
+from runtime.contracts import installed
 from runtime.contracts.base import Contract
-from runtime.faults import StageFault
+from runtime.faults import EnvironmentFault, StageFault
 from runtime.manifest import Manifest
 from runtime.terminal import Bar, Terminal
 
@@ -146,7 +147,7 @@ def execute(contract: Contract) -> None:
     started = time.monotonic()
     parameters = read_parameters(contract)
     environment = read_yaml(Path("config/environment.yaml"))
-    installed.check(environment, contract.environment)
+    check_installed(environment, contract)
     with _claim(Path(".scratch") / contract.name) as scratch, _log(contract.name) as terminal:
         key = stage_key(contract, environment)
         out = _fresh(scratch, key)
@@ -155,6 +156,18 @@ def execute(contract: Contract) -> None:
         stage.finish()
         atomic.remove(out.parent)
     _write_timing(contract.name, time.monotonic() - started)
+
+
+def check_installed(locked: Mapping[str, str], contract: Contract) -> None:
+    """Raise EnvironmentFault that names every library of another version than the locked one."""
+    wrong = installed.differences(locked, contract.environment)
+    if wrong:
+        raise EnvironmentFault(
+            "; ".join(wrong),
+            where="config/environment.yaml",
+            reason="other versions write other bytes, or fail hours later (mindspore and mindformers only work in matching pairs)",
+            fix="activate the project's environment (`source .venv/bin/activate`, made by `make setup`), or lock the new versions and compile again",
+        )
 
 
 def read_yaml(path: Path) -> JSON:

@@ -30,6 +30,7 @@ class Contract:
     reads_metrics: names of stages whose committed metrics it reads.
     reads_plots: plot files of other stages that it reads.
     reads_files: other compiled files it reads.
+    resources: further files of the repository that the program reads, such as page templates; relative to the project root.
     environment: libraries whose locked versions (`config/environment.yaml`) write its bytes.
     tracked: parameter name in `params.json` -> dotted path in the config; both must agree when the stage starts.
     """
@@ -45,6 +46,7 @@ class Contract:
     reads_metrics: tuple[str, ...] = ()
     reads_plots: tuple[str, ...] = ()
     reads_files: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
     environment: tuple[str, ...] = ("python",)
     tracked: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,0 +1,78 @@
+"""StageGraph -> {path: bytes}: the files of one experiment, relative to the project root."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.emit.yaml_text import to_json, to_yaml
+from compiler.graph import StageGraph, StageNode
+
+NOTICE = "Written by `mindspec compile`; change the spec instead."
+PLACEMENT_NOTICE = "Where and how fast: no stage depends on this file. " + NOTICE
+PRESENTATION_NOTICE = "What a reader sees: only the report depends on this file. " + NOTICE
+
+
+def experiment_files(graph: StageGraph) -> dict[str, bytes]:
+    """Path -> content of everything that is compiled for one experiment."""
+    files = {
+        "dvc.yaml": to_yaml({"stages": {node.name: _stage(node) for node in graph.stages}}, NOTICE),
+        "params.json": to_json(_params(graph)),
+        "config/environment.yaml": to_yaml(graph.environment, "Locked versions. " + NOTICE),
+        "config/template.yaml": to_yaml(graph.template, NOTICE),
+        "config/compare.yaml": to_yaml(graph.compare, NOTICE),
+        "presentation.yaml": to_yaml(graph.presentation, PRESENTATION_NOTICE),
+        "placement.yaml": to_yaml(graph.placement, PLACEMENT_NOTICE),
+    }
+    files |= {node.contract.config: to_yaml(node.config, NOTICE) for node in graph.stages}
+    return {f"experiments/{graph.name}/{path}": content for path, content in files.items()}
+
+
+def _stage(node: StageNode) -> dict[str, Any]:
+    contract = node.contract
+    stage: dict[str, Any] = {"cmd": f"python -m runtime {node.name}", "deps": list(node.dependencies), "params": _tracked(node)}
+    stage["outs"] = [contract.output, *({path: {"cache": False}} for path in contract.records)]
+    if contract.metrics:
+        stage["metrics"] = [{contract.metrics_file: {"cache": False}}]
+    if contract.plots:
+        stage["plots"] = [{path: {"cache": False, "x": "step", "y": "loss"}} for path in contract.plots]
+    return stage
+
+
+def _tracked(node: StageNode) -> list[dict[str, list[str]]]:
+    """Few parameters, for `dvc params diff`; changes are detected through the config file."""
+    environment = {"config/environment.yaml": sorted(node.contract.environment)}
+    return [{"params.json": list(node.tracked)}, environment] if node.tracked else [environment]
+
+
+def _params(graph: StageGraph) -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    for node in graph.stages:
+        for name, value in node.tracked.items():
+            _put(params, name.split("."), value)
+    return params
+
+
+def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    *around, last = path
+    for part in around:
+        tree = tree.setdefault(part, {})
+    tree[last] = value
+
+
+def selection_files(names: tuple[str, ...], baseline: str | None, gate: bool, comparison: Mapping[str, Any]) -> dict[str, bytes]:
+    """The root `dvc.yaml` over the selected experiments. `comparison`: dependencies and outputs of the compare stage."""
+    stages: dict[str, Any] = {
+        "compare": {
+            "cmd": "python -m runtime compare",
+            "deps": list(comparison["deps"]),
+            "params": [{"params.yaml": ["baseline", "experiments"]}],
+            "outs": ["comparison.html", {"comparison.json": {"cache": False}}],
+        }
+    }
+    if gate:
+        stages["gate"] = {"cmd": "python -m runtime gate", "deps": [*comparison["gate"], "comparison.json"], "params": [{"params.yaml": ["gate"]}]}
+    top = {
+        "metrics": [f"experiments/{name}/metrics/{stage}.json" for name in names for stage in comparison["metrics"]],
+        "plots": [{f"experiments/{name}/{plot}": {"x": "step", "y": "loss"}} for name in names for plot in comparison["plots"]],
+        "params": [f"experiments/{name}/params.json" for name in names],
+    }
+    return {"dvc.yaml": to_yaml({"stages": stages, **top}, NOTICE)}

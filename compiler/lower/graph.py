@@ -1,0 +1,103 @@
+"""Plan -> StageGraph: what every stage reads, writes and is configured with."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+from compiler.graph import StageGraph, StageNode
+from compiler.lower.parameters import BUILDERS
+from compiler.lower.training import finetune_config, pretrain_config
+from compiler.plan import Plan
+from compiler.project import Project
+from compiler.spec import Spec
+from runtime.contracts.base import Contract
+from runtime.contracts.registry import CONTRACTS
+
+ROOT = "../.."
+
+
+def lower(plan: Plan, project: Project) -> StageGraph:
+    """The stages in the order of the main job, each with the code files it runs as dependencies."""
+    spec = plan.experiment.spec
+    return StageGraph(
+        name=spec.name,
+        stages=tuple(_stage(contract, plan, project) for contract in CONTRACTS),
+        environment=plan.experiment.locked,
+        template=plan.experiment.template,
+        compare=_compare(spec),
+        presentation=_presentation(spec),
+        placement=_placement(spec),
+    )
+
+
+def _stage(contract: Contract, plan: Plan, project: Project) -> StageNode:
+    config = _config(contract, plan)
+    tracked = {name: _at(config, path) for name, path in contract.tracked.items()}
+    return StageNode(contract, _dependencies(contract, plan.experiment.spec, project), config, tracked)
+
+
+def _config(contract: Contract, plan: Plan) -> Mapping[str, Any]:
+    if contract.name == "pretrain":
+        return _filled(asdict(pretrain_config(plan)))
+    if contract.name == "finetune":
+        return _filled(asdict(finetune_config(plan)))
+    return plain(asdict(BUILDERS[contract.name](plan.experiment.spec)))
+
+
+def plain(value: Any) -> Any:
+    """Mappings, lists and scalars only."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in cast(Mapping[str, Any], value).items()}
+    return [plain(item) for item in cast(Iterable[Any], value)] if isinstance(value, (list, tuple)) else value
+
+
+def _filled(value: Any) -> Any:
+    """As `plain`, without the optional keys that are not set: in a mindformers file None is not the same as absent."""
+    if isinstance(value, Mapping):
+        return {key: _filled(item) for key, item in cast(Mapping[str, Any], value).items() if item is not None}
+    return [_filled(item) for item in cast(Iterable[Any], value)] if isinstance(value, (list, tuple)) else value
+
+
+def _at(config: Mapping[str, Any], dotted: str) -> Any:
+    value: Any = config
+    for part in dotted.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _dependencies(contract: Contract, spec: Spec, project: Project) -> tuple[str, ...]:
+    """What is read first: code, configuration, raw files, other stages' results."""
+    code = [f"{ROOT}/{path}" for path in (*project.code_of(contract.program), *contract.resources)]
+    metrics = [f"metrics/{name}.json" for name in contract.reads_metrics]
+    raw = [_from_experiment(path) for path in _raw_paths(contract, spec)]
+    return tuple(dict.fromkeys([*code, contract.config, *contract.reads_files, *raw, *contract.inputs, *metrics, *contract.reads_plots]))
+
+
+def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
+    if contract.name == "ingest":
+        return [source.path for source in spec.data.pretrain.sources.values()]
+    if contract.name == "format":
+        return [source.path for source in spec.data.instruct.sources.values()]
+    if contract.name == "evaluate" and spec.evaluation.suites.core:
+        return [spec.evaluation.suites.core.cases]
+    return []
+
+
+def _from_experiment(path: str) -> str:
+    return path if path.startswith("/") else str(PurePosixPath(ROOT) / path)
+
+
+def _compare(spec: Spec) -> Mapping[str, Any]:
+    compare = spec.compare
+    limits = {metric: _filled(limit.model_dump()) for metric, limit in compare.tolerance.items()}
+    return {"baseline": compare.baseline, "gate": compare.gate, "tolerance": limits}
+
+
+def _presentation(spec: Spec) -> Mapping[str, Any]:
+    return {"title": spec.title, "description": spec.description, "languages": list(spec.report.languages)}
+
+
+def _placement(spec: Spec) -> Mapping[str, Any]:
+    launch = spec.launch
+    return {"workers": launch.workers, "threads": launch.threads, "log_every": launch.log_every, "device_ids": list(spec.device.device_ids)}

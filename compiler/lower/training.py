@@ -1,0 +1,114 @@
+"""Plan -> the mindformers files of pre-training and fine-tuning."""
+
+from compiler import mindformers as mf
+from compiler.plan import Plan
+from compiler.spec import Spec
+from compiler.spec.train import Layout, Training
+from runtime.contracts.tokenizer import BOS_ID, EOS_ID, PAD_ID
+
+# Hugging Face name of a linear layer -> name of the cell in the legacy Llama.
+CELLS = {"q_proj": "wq", "k_proj": "wk", "v_proj": "wv", "o_proj": "wo", "gate_proj": "w1", "down_proj": "w2", "up_proj": "w3"}
+
+
+def pretrain_config(plan: Plan) -> mf.TrainingConfig:
+    """Training of the base from random weights on rows of seq_length + 1 ids."""
+    spec = plan.experiment.spec
+    return _training(plan, spec.pretrain, "pretrain", run_mode="train", columns=("input_ids",), rows="packed/pretrain")
+
+
+def finetune_config(plan: Plan) -> mf.TrainingConfig:
+    """LoRA on the instruction rows, from the weights of the base."""
+    spec = plan.experiment.spec
+    return _training(plan, spec.finetune, "finetune", run_mode="finetune", columns=("input_ids", "labels"), rows="packed/instruct")
+
+
+def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, columns: tuple[str, ...], rows: str) -> mf.TrainingConfig:
+    spec, tuned = plan.experiment.spec, run_mode == "finetune"
+    dataset = _dataset(spec, training, columns, rows)
+    return mf.TrainingConfig(
+        seed=spec.seed,
+        run_mode=run_mode,
+        output_dir=f".scratch/{stage}/mindformers",
+        load_checkpoint="base/model.safetensors" if tuned else "",
+        load_ckpt_format="safetensors" if tuned else None,
+        runner_config=mf.Runner(epochs=training.steps, batch_size=training.micro_batch, sink_mode=plan.profile.sink_mode),
+        optimizer=mf.Optimizer(betas=_pair(training.optimizer.betas), eps=training.optimizer.eps, weight_decay=training.optimizer.weight_decay),
+        lr_schedule=_learning_rate(training),
+        train_dataset=dataset,
+        train_dataset_task=mf.DatasetTask(dataset_config=dataset),
+        context=mf.Context(device_target=plan.profile.target),
+        recompute_config=mf.Recompute(recompute=_layout(spec).recompute == "full"),
+        callbacks=_callbacks(training, stage, tuned),
+        runner_wrapper=mf.Wrapper(type=plan.profile.wrapper, max_grad_norm=training.optimizer.clip_norm),
+        model=mf.Model(model_config=_model(plan, training, tuned)),
+    )
+
+
+def _layout(spec: Spec) -> Layout:
+    return Layout() if spec.parallel == "auto" else spec.parallel
+
+
+def _pair(betas: tuple[float, ...]) -> tuple[float, float]:
+    return betas[0], betas[1]
+
+
+def _learning_rate(training: Training) -> mf.LearningRate:
+    """The first update already moves: warm-up starts at peak / warmup_steps, since a rate of 0 would waste it."""
+    schedule = training.schedule
+    return mf.LearningRate(
+        learning_rate=schedule.peak,
+        lr_end=schedule.final,
+        warmup_steps=schedule.warmup_steps,
+        warmup_lr_init=schedule.peak / schedule.warmup_steps if schedule.warmup_steps else 0.0,
+        total_steps=training.steps,
+    )
+
+
+def _dataset(spec: Spec, training: Training, columns: tuple[str, ...], rows: str) -> mf.Dataset:
+    """A single file is named itself; of several shards, the folder of the split."""
+    path = f"{rows}/train.mindrecord" if spec.pack.shards == 1 else f"{rows}/train"
+    return mf.Dataset(data_loader=mf.DataLoader(dataset_dir=path), input_columns=columns, batch_size=training.micro_batch, seed=spec.seed)
+
+
+def _callbacks(training: Training, stage: str, tuned: bool) -> tuple[mf.Callback, ...]:
+    checkpoints = mf.CheckpointMonitor(
+        prefix=stage,
+        save_checkpoint_steps=training.checkpoint.every,
+        keep_checkpoint_max=training.checkpoint.keep,
+        save_trainable_params=True if tuned else None,
+    )
+    return (mf.StopAtStep(step=training.steps), mf.StopAtNonFinite(), mf.LossMonitor(), checkpoints)
+
+
+def _model(plan: Plan, training: Training, tuned: bool) -> mf.ModelConfig:
+    spec, profile = plan.experiment.spec, plan.profile
+    model, dtype = spec.model, spec.model.dtype
+    return mf.ModelConfig(
+        batch_size=training.micro_batch,
+        seq_length=model.seq_length,
+        hidden_size=model.hidden_size,
+        num_layers=model.num_layers,
+        num_heads=model.num_heads,
+        n_kv_heads=model.num_kv_heads,
+        vocab_size=spec.tokenizer.vocab_size,
+        intermediate_size=model.intermediate_size,
+        bos_token_id=BOS_ID,
+        eos_token_id=EOS_ID,
+        pad_token_id=PAD_ID,
+        compute_dtype=dtype.compute,
+        layernorm_compute_type=dtype.layernorm,
+        softmax_compute_type=dtype.softmax,
+        rotary_dtype=dtype.rotary,
+        param_init_type=dtype.params,
+        use_flash_attention=profile.flash_attention,
+        use_rope_slice=profile.rope_slice,
+        fused_rms_norm=profile.fused_rms_norm,
+        pet_config=_adapters(spec) if tuned else None,
+    )
+
+
+def _adapters(spec: Spec) -> mf.Pet:
+    lora = spec.finetune.lora
+    assert lora is not None, "validation lets only LoRA pass"
+    cells = [CELLS.get(target, target) for target in lora.targets]
+    return mf.Pet(lora_rank=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules="|".join(f".*{cell}" for cell in cells))

@@ -1,0 +1,56 @@
+"""The compiler as the list of its steps: text -> SourceTree -> Spec -> Experiment -> Plan -> StageGraph -> {path: bytes}."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler.emit.files import experiment_files, selection_files
+from compiler.emit.write import remove_stale, write_files
+from compiler.graph import StageGraph, verify
+from compiler.lower.graph import lower
+from compiler.lower.selection import comparison_stage
+from compiler.parse import load
+from compiler.planning.plan import plan
+from compiler.project import Project
+from compiler.resolve.experiment import resolve
+from compiler.spec import Spec
+from compiler.validate import validate
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """`files`: path relative to the project root -> content."""
+
+    spec: Spec
+    graph: StageGraph
+    files: Mapping[str, bytes]
+
+
+def compile_experiment(project: Project, name: str, overrides: Sequence[str] = (), *, rename: str | None = None) -> Compiled:
+    """Compile one experiment in memory; `rename` gives a sweep point its own name. Raises Faults."""
+    tree = load(project.root, name, overrides)
+    spec = validate(tree)
+    if rename is not None:
+        spec = spec.model_copy(update={"name": rename})
+    experiment = resolve(spec, project)
+    graph = verify(lower(plan(experiment), project))
+    return Compiled(spec, graph, experiment_files(graph))
+
+
+def compile_selection(project: Project) -> tuple[Compiled, ...]:
+    """Compile every experiment that `params.yaml` selects, in memory. Raises Faults."""
+    return tuple(compile_experiment(project, name) for name in project.selection.experiments)
+
+
+def root_files(project: Project) -> dict[str, bytes]:
+    """The root `dvc.yaml`: a function of `params.yaml` and the specs, never of what was compiled before."""
+    selection = project.selection
+    return selection_files(selection.experiments, selection.baseline, selection.gate, comparison_stage(project))
+
+
+def write(project: Project, compiled: Sequence[Compiled], root: Mapping[str, bytes] | None = None) -> tuple[str, ...]:
+    """Write what differs and delete configuration that no stage reads any more; returns the paths that changed."""
+    changed: tuple[str, ...] = ()
+    for one in compiled:
+        changed += write_files(project.root, one.files)
+        changed += remove_stale(project.root, f"experiments/{one.spec.name}/config", "*.yaml", one.files)
+    return changed + write_files(project.root, root or {})

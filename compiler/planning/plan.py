@@ -1,0 +1,24 @@
+"""Experiment -> Plan: choose the device profile and work out batches and tokens."""
+
+from compiler.experiment import Experiment
+from compiler.plan import DeviceProfile, Plan, Schedule
+from compiler.spec.train import Layout, Training
+
+PROFILES = {
+    "cpu": DeviceProfile("CPU", False, False, True, False, "CpuTrainOneStepCell", True),
+    "gpu": DeviceProfile("GPU", False, False, True, False, "MFTrainOneStepCell", True),
+    "ascend": DeviceProfile("Ascend", True, True, False, True, "MFTrainOneStepCell", False),
+}
+
+
+def plan(experiment: Experiment) -> Plan:
+    """Effective batch = micro batch x accumulation x data parallel."""
+    spec = experiment.spec
+    layout = Layout() if spec.parallel == "auto" else spec.parallel
+    length = spec.model.seq_length
+    return Plan(experiment, PROFILES[spec.device.target], _schedule(spec.pretrain, layout, length), _schedule(spec.finetune, layout, length))
+
+
+def _schedule(training: Training, layout: Layout, seq_length: int) -> Schedule:
+    batch = training.micro_batch * training.accumulation * layout.data
+    return Schedule(batch, batch * seq_length, batch * seq_length * training.steps)

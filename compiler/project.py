@@ -1,0 +1,135 @@
+"""A project on disk: where it is, what it selects, which versions it locks, which code its stages run."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from compiler.diagnostics import Diagnostic, Faults
+from compiler.source import Place
+
+LOCK = "requirements.lock"
+PARAMS = "params.yaml"
+MARKER = "specs/mindspec.yaml"
+LOCKED = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s\\;]+)")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the root `params.yaml` selects: experiments by name, the baseline they are compared with, the gate."""
+
+    experiments: tuple[str, ...]
+    baseline: str | None = None
+    gate: bool = False
+
+
+@dataclass(frozen=True)
+class Project:
+    """`root` is the folder that holds `specs/mindspec.yaml`."""
+
+    root: Path
+
+    @cached_property
+    def locked(self) -> Mapping[str, str]:
+        """Version of every locked library. Raises Faults where there is no lock file."""
+        lines = self._read(LOCK, "MS0021", "make one with `make lock`").splitlines()
+        return {match[1].lower(): match[2] for line in lines if (match := LOCKED.match(line))}
+
+    def lock_place(self, library: str) -> Place:
+        """Where the lock file names a library; its first line where it does not."""
+        lines = self._read(LOCK, "MS0021", "make one with `make lock`").splitlines() or [""]
+        found = [(number, line) for number, line in enumerate(lines, 1) if line.lower().startswith(f"{library}==")]
+        number, line = found[0] if found else (1, lines[0])
+        return Place(LOCK, number, 1, line)
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The selection of `params.yaml`. Raises Faults that point at the key that is wrong."""
+        text = self._read(PARAMS, "MS0022", "write `experiments: [demo]` into it")
+        try:
+            content = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise Faults([Diagnostic("MS0022", f"{PARAMS} is not YAML: {error}", Place(PARAMS, 1, 1, ""))]) from None
+        return _selection(content, text)
+
+    def template(self, name: str) -> Any:
+        """The content of a chat template below `specs/template`."""
+        return yaml.safe_load((self.root / "specs" / "template" / f"{name}.yaml").read_text("utf-8-sig"))
+
+    def code_of(self, module: str) -> tuple[str, ...]:
+        """Files of `runtime` that a program is made of: its own and what they import, transitively; sorted."""
+        seen: dict[str, Path] = {}
+        waiting = [module]
+        while waiting:
+            name = waiting.pop()
+            for part in _with_packages(name):
+                path = self._module_file(part)
+                if path is not None and part not in seen:
+                    seen[part] = path
+                    waiting.extend(_imports(path))
+        return tuple(sorted(path.relative_to(self.root).as_posix() for path in seen.values()))
+
+    def _module_file(self, module: str) -> Path | None:
+        base = self.root.joinpath(*module.split("."))
+        candidates = (base.with_suffix(".py"), base / "__init__.py")
+        return next((path for path in candidates if path.is_file()), None)
+
+    def _read(self, name: str, code: str, fix: str) -> str:
+        try:
+            return (self.root / name).read_text("utf-8-sig")
+        except FileNotFoundError:
+            raise Faults([Diagnostic(code, f"{name} does not exist", Place(name, 1, 1, ""), fix=fix)]) from None
+
+
+def find_project(start: Path) -> Project:
+    """The project around a folder. Raises Faults where no parent holds `specs/mindspec.yaml`."""
+    for folder in (start, *start.parents):
+        if (folder / MARKER).is_file():
+            return Project(folder)
+    raise Faults([Diagnostic("MS0004", f"no {MARKER} in {start} or above it", fix="change into a mindspec project")])
+
+
+def _selection(content: Any, text: str) -> Selection:
+    known = {"experiments": list, "baseline": (str, type(None)), "gate": bool}
+    if not isinstance(content, dict):
+        raise Faults([Diagnostic("MS0022", "not a mapping", Place(PARAMS, 1, 1, text.partition("\n")[0]), fix="write `experiments: [demo]`")])
+    faults = [_fault(text, key, f"unknown key {key!r}", f"known are {', '.join(known)}") for key in content if key not in known]
+    for key, kind in known.items():
+        if key in content and not isinstance(content[key], kind):
+            faults.append(_fault(text, key, f"{key} is {content[key]!r}", "experiments is a list of names, baseline a name or null, gate true or false"))
+    names = content.get("experiments")
+    if not faults and (not names or not all(isinstance(name, str) for name in names)):
+        faults.append(_fault(text, "experiments", "no experiment is selected", "write `experiments: [demo]`"))
+    if not faults and len(set(names)) < len(names):
+        faults.append(_fault(text, "experiments", "an experiment is selected twice", "name each once"))
+    if faults:
+        raise Faults(faults)
+    return Selection(tuple(names), content.get("baseline"), content.get("gate", False))
+
+
+def _fault(text: str, key: str, message: str, fix: str) -> Diagnostic:
+    lines = text.splitlines()
+    found = next((number for number, line in enumerate(lines) if line.startswith(f"{key}")), 0)
+    line = lines[found] if lines else ""
+    return Diagnostic("MS0022", message, Place(PARAMS, found + 1, 1, line), fix=fix)
+
+
+def _with_packages(module: str) -> Iterator[str]:
+    """A module and the packages around it, whose `__init__` runs when it is imported."""
+    parts = module.split(".")
+    return (".".join(parts[: end + 1]) for end in range(len(parts)))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Modules of `runtime` that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_bytes(), filename=str(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "runtime")
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "runtime":
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
