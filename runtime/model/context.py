@@ -1,0 +1,45 @@
+"""What must be settled before MindSpore is imported, and whether the device can be used."""
+
+import os
+from pathlib import Path
+
+from runtime.faults import EnvironmentFault
+
+THREADS = 1
+
+
+def prepare(work: Path) -> None:
+    """Set the process up for MindSpore: its logs and caches go below `work`, thread counts are fixed. Call before importing it.
+
+    Raises EnvironmentFault where MS_SIMULATION_LEVEL is set: such a run computes nothing, yet saves weights and ends well.
+    """
+    if os.environ.get("MS_SIMULATION_LEVEL"):
+        raise EnvironmentFault(
+            f"MS_SIMULATION_LEVEL is {os.environ['MS_SIMULATION_LEVEL']}",
+            reason="a simulated run computes nothing, reports a loss of 0.0 and saves weights that were never trained",
+            fix="unset MS_SIMULATION_LEVEL",
+        )
+    work.mkdir(parents=True, exist_ok=True)
+    folder = str(work.resolve())
+    os.environ["LOCAL_DEFAULT_PATH"] = folder
+    os.environ["LOG_MF_PATH"] = f"{folder}/log"
+    os.environ["GLOG_logtostderr"] = "1"
+    os.environ.setdefault("GLOG_v", "2")
+    os.environ["OMP_NUM_THREADS"] = str(THREADS)
+
+
+def check_device(target: str) -> None:
+    """Raise EnvironmentFault where MindSpore cannot compute on `target` (CPU | GPU | Ascend)."""
+    import mindspore as ms
+
+    try:
+        ms.set_context(device_target=target)
+        if target != "CPU":
+            ms.runtime.synchronize()
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise EnvironmentFault(
+            f"the device {target} cannot be used: {str(error).strip().splitlines()[0]}",
+            where="device.target",
+            reason="results are claimed for one class of device, so another one is not taken instead",
+            fix=f"run where a {target} and its driver are installed, or set device.target to cpu",
+        ) from None

@@ -1,0 +1,21 @@
+"""pretrain: mindformers' Trainer on the packed corpus, from fresh weights."""
+
+from runtime.model import description, training, weights
+from runtime.stage import Stage
+
+
+def run(stage: Stage[training.YAML]) -> None:
+    """Train from the YAML; `base/` gets model.safetensors (float32, sorted names) and model.json."""
+    config = stage.parameters
+    training.check_settings(config)
+    training.check_data(config, stage.manifest("packed/pretrain"))
+    stage.input("packed/pretrain")
+    result = training.train(stage, trained=lambda batch: batch[0].shape[0] * (batch[0].shape[1] - 1))
+    hash_ = weights.digest(result.weights)
+    weights.save(stage.out / "model.safetensors", result.weights)
+    description.of_config(config["model"], hash_).write(stage.out)
+    count = training.count(result.weights)
+    stage.counts.update(steps=len(result.steps), trained_tokens=result.trained_tokens, parameters=count)
+    stage.facts.update(weights_sha256=hash_)
+    stage.metrics({**result.metrics(), "parameters": count})
+    stage.plot("plots/pretrain.csv", training.PLOT_HEADER, result.rows())

@@ -1,0 +1,179 @@
+"""One training by mindformers' Trainer from a mindformers YAML, and what must be true before and after it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runtime.faults import StageFault
+from runtime.manifest import Manifest
+from runtime.model import context
+from runtime.model.weights import Weights, non_finite, summary
+from runtime.stage import Stage
+
+PLOT_HEADER = ("step", "loss", "learning_rate", "gradient_norm")
+LAST_STEPS = 20
+YAML = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a finished training leaves: its steps (`callbacks.Step`, one per optimizer step) and the trained parameters."""
+
+    steps: list[Any]
+    weights: Weights
+
+    @property
+    def trained_tokens(self) -> int:
+        """Positions that counted in a loss, over all steps."""
+        return sum(step.trained_tokens for step in self.steps)
+
+    def rows(self) -> list[tuple[int, str, str, str]]:
+        """One row of the plot for every step, under PLOT_HEADER."""
+        return [(s.number, f"{s.loss:.7g}", f"{s.learning_rate:.7g}", f"{s.gradient_norm:.7g}") for s in self.steps]
+
+    def metrics(self) -> dict[str, Any]:
+        """Loss at the first step and mean of the last ones, steps, trained tokens."""
+        last = [step.loss for step in self.steps[-LAST_STEPS:]]
+        return {
+            "loss_first": round(self.steps[0].loss, 6),
+            "loss_last": round(sum(last) / len(last), 6),
+            "steps": len(self.steps),
+            "trained_tokens": self.trained_tokens,
+        }
+
+
+def total_steps(config: YAML) -> int:
+    """The stop step. Raises StageFault where StopAtStep and the schedule do not say the same."""
+    stops = [callback["step"] for callback in config["callbacks"] if callback["type"] == "StopAtStep"]
+    scheduled = config["lr_schedule"]["total_steps"]
+    if stops != [scheduled]:
+        raise StageFault(
+            f"lr_schedule.total_steps is {scheduled}, but callbacks name {stops or 'no StopAtStep'}",
+            reason="the learning rate would end before or after the training",
+            fix="run `mindspec compile`",
+        )
+    return int(scheduled)
+
+
+def check_settings(config: YAML) -> None:
+    """Refuse what mindformers would change without a word. Raises StageFault."""
+    total_steps(config)
+    accumulation = config["runner_config"]["gradient_accumulation_steps"]
+    if accumulation != 1:
+        raise StageFault(
+            f"runner_config.gradient_accumulation_steps is {accumulation}",
+            reason="outside semi-automatic parallel mode mindformers resets it to 1, and the effective batch with it",
+            fix="set accumulation to 1 and a larger micro_batch",
+        )
+
+
+def check_data(config: YAML, packed: Manifest, split: str = "train") -> None:
+    """Compare the packed rows with the model and the batch, before anything is compiled. Raises StageFault."""
+    model, batch = config["model"]["model_config"], config["runner_config"]["batch_size"]
+    rows, length, vocabulary = packed.counts[f"{split}_rows"], packed.facts["row_length"], packed.facts["vocab_size"]
+    where = config["train_dataset"]["data_loader"]["dataset_dir"]
+    if length != model["seq_length"] + 1:
+        raise StageFault(
+            f"rows hold {length} ids, the model takes {model['seq_length']}",
+            where=where,
+            reason="inputs and labels are a row without its last and without its first id, so a row holds one id more than the model takes",
+            fix="compile again, so that packing and training use one seq_length",
+        )
+    if vocabulary > model["vocab_size"]:
+        raise StageFault(
+            f"the tokenizer has {vocabulary} pieces, the model {model['vocab_size']} rows of embeddings",
+            where=where,
+            reason="ids above the table read memory that is not theirs, without an error",
+            fix="set the model's vocabulary to at least the tokenizer's",
+        )
+    if rows < batch:
+        raise StageFault(
+            f"{rows} rows are fewer than one batch of {batch}",
+            where=where,
+            reason="an incomplete batch is dropped, so no step would be made",
+            fix="use more data or a smaller micro_batch",
+        )
+
+
+def train(
+    stage: Stage[YAML],
+    trained: Callable[[tuple[np.ndarray, ...]], int],
+    before: Callable[[Weights, list[str]], None] = lambda weights, trainable: None,
+    checkpoint: Path | None = None,
+) -> Training:
+    """Train as the stage's YAML says, from a checkpoint or from fresh weights.
+
+    trained: trained positions of a batch (its columns as arrays). before: gets all parameters and the names of the
+    trainable ones just before the first step. Raises StageFault where the training is not the one that was asked for.
+    """
+    steps = total_steps(stage.parameters)
+    work = stage.scratch / "mindformers"
+    context.prepare(work)
+    config = _load(stage, work)
+    from mindformers import Trainer
+
+    from runtime.model.callbacks import History
+
+    with stage.bar(steps, "steps") as bar:
+        history = History(bar, trained, lambda network: before(parameters(network), trainable(network)))
+        trainer = Trainer(config, callbacks=[history])
+        if checkpoint is None:
+            trainer.train()
+        else:
+            trainer.finetune(finetune_checkpoint=str(checkpoint))
+    result = Training(history.steps, parameters(history.network))
+    _check(result, steps)
+    return result
+
+
+def _load(stage: Stage[YAML], work: Path) -> Any:
+    """The YAML as mindformers reads it, with placement laid over it, and the process set up accordingly."""
+    context.check_device(stage.parameters["context"]["device_target"])
+    import mindspore as ms
+    from mindformers import MindFormerConfig, build_context
+
+    from runtime.model import callbacks, training_cell  # noqa: F401  (they register the types that the YAML names)
+
+    config = MindFormerConfig(str(stage.config_file))
+    config.output_dir = str(work.resolve())
+    config.train_dataset.num_parallel_workers = stage.placement.workers
+    config.train_dataset_task.dataset_config = config.train_dataset
+    config.context.device_id = stage.placement.device_ids[0]
+    for callback in config.callbacks:
+        if callback["type"] == "MFLossMonitor":
+            callback["per_print_times"] = stage.placement.log_every
+    build_context(config)
+    ms.set_seed(config.seed)
+    return config
+
+
+def parameters(network: Any) -> Weights:
+    """All parameters of the trained network as arrays by name, without the optimizer's and the step's own."""
+    model = network.network if hasattr(network, "optimizer") else network
+    return {parameter.name: parameter.asnumpy().copy() for parameter in model.get_parameters()}
+
+
+def trainable(network: Any) -> list[str]:
+    """Names of the parameters that the optimizer changes, sorted."""
+    return sorted(parameter.name for parameter in network.optimizer.parameters)
+
+
+def count(weights: Mapping[str, np.ndarray]) -> int:
+    """Number of values in all tensors."""
+    return sum(int(array.size) for array in weights.values())
+
+
+def _check(training: Training, steps: int) -> None:
+    numbers = [step.number for step in training.steps]
+    if numbers != list(range(1, steps + 1)):
+        raise StageFault(
+            f"{len(numbers)} steps were made, {steps} were asked for",
+            reason="the data ended early or the training went on, so the schedule is not the one recorded",
+            fix="look at the end of the stage's log",
+        )
+    wrong = non_finite(training.weights)
+    if wrong:
+        raise StageFault(f"weights that are not finite: {summary(wrong)}", fix="lower schedule.peak or lengthen schedule.warmup_steps")
