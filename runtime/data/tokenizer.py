@@ -1,0 +1,256 @@
+"""tokenizer: a SentencePiece model trained on the training documents, lossless on blanks, tabs and line ends.
+
+What the model file holds depends on the documents and the parameters alone: sentences come from an iterator (no path is
+stored), the number of threads is fixed (it partitions the work, and with it the rounding of scores), nothing is sampled.
+"""
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+from runtime import records
+from runtime.contracts.tokenizer import Tokenizer
+from runtime.data import encoding
+from runtime.data.encoding import MODEL, PIECES, SPECIAL, Vocabulary
+from runtime.faults import StageFault
+from runtime.stage import Stage
+
+THREADS = 4  # not the machine's cores: the threads decide which scores come out
+MAX_SENTENCE_BYTES = 4096  # SentencePiece skips longer ones without a word
+LINE_SYMBOLS = ("\n", "\t")  # pieces of their own, so that no piece reaches across a line or a column
+PROBES = ("a\nb", "a\tb", "a  b ", "  x", "\n\n x\t\t\n", "a\r\nb", "\u2581 \u3000\u00a0\u2028", "\ufe30\uff21\uff22\uff0c\uff1a")
+UNKNOWN_LIMIT = 0.01
+
+
+@dataclass
+class Sentences:
+    """Training sentences of the documents, counted while they pass."""
+
+    documents: int = 0
+    sentences: int = 0
+    split: int = 0
+    characters: Counter[str] = field(default_factory=Counter)
+
+    def of(self, texts: Iterable[str]) -> Iterator[str]:
+        """The lines of all texts; lines that SentencePiece would skip come in parts."""
+        for text in texts:
+            self.documents += 1
+            for line in text.split("\n"):
+                parts = split_line(line, MAX_SENTENCE_BYTES)
+                self.split += len(parts) > 1
+                self.sentences += len(parts)
+                self.characters.update(line)
+                yield from parts
+
+
+def split_line(line: str, limit: int) -> list[str]:
+    """Cut a line into parts of at most `limit` UTF-8 bytes, after a blank where there is one; "" has no parts."""
+    parts: list[str] = []
+    while len(line) * 4 > limit and len(line.encode()) > limit:
+        head = line.encode()[:limit].decode(errors="ignore")
+        cut = head.rfind(" ") + 1 or len(head)
+        parts.append(line[:cut])
+        line = line[cut:]
+    return [*parts, line] if line else parts
+
+
+def train(sentences: Iterable[str], parameters: Tokenizer) -> bytes:
+    """Train a model and return it serialised. Raises StageFault where the vocabulary does not fit the corpus."""
+    special = parameters.special_tokens
+    model = io.BytesIO()
+    try:
+        SentencePieceTrainer.train(
+            sentence_iterator=iter(sentences),
+            model_writer=model,
+            model_type=parameters.model_type,
+            vocab_size=parameters.vocab_size,
+            character_coverage=parameters.character_coverage,
+            byte_fallback=parameters.byte_fallback,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            add_dummy_prefix=False,
+            pad_id=0,
+            bos_id=1,
+            eos_id=2,
+            unk_id=3,
+            pad_piece=special.pad,
+            bos_piece=special.bos,
+            eos_piece=special.eos,
+            control_symbols=list(special.user),
+            user_defined_symbols=list(LINE_SYMBOLS),
+            max_sentence_length=MAX_SENTENCE_BYTES,
+            num_threads=THREADS,
+        )
+    except RuntimeError as error:
+        raise _refusal(str(error), parameters) from None
+    return model.getvalue()
+
+
+def _refusal(error: str, parameters: Tokenizer) -> StageFault:
+    """SentencePiece says what is wrong as the text of a failed check; both numbers are in it."""
+    asked, where = parameters.vocab_size, "config/tokenizer.yaml"
+    if most := re.search(r"value <= (\d+)", error):
+        return StageFault(
+            f"vocab_size is {asked}, the training documents give at most {most[1]} pieces",
+            where,
+            "the rest of the embedding would never be trained",
+            f"set tokenizer.vocab_size to at most {most[1]}, or use more text",
+        )
+    if least := re.search(r"required_chars\. \d+ vs (\d+)", error):
+        return StageFault(
+            f"vocab_size is {asked}, single characters and special pieces alone need {least[1]}",
+            where,
+            f"character_coverage {parameters.character_coverage} gives each of them a piece of its own",
+            f"set tokenizer.vocab_size above {least[1]}, or lower tokenizer.character_coverage (the rest becomes bytes)",
+        )
+    return StageFault(f"SentencePiece refused: {error.split('] ')[-1] or error}", where, fix="see logs/tokenizer.log")
+
+
+def check_special_tokens(parameters: Tokenizer) -> None:
+    """Raise StageFault where two special pieces share a text, or one is empty or broken by a blank."""
+    special = parameters.special_tokens
+    texts = [special.pad, special.bos, special.eos, *special.user]
+    wrong = [text for text, count in Counter(texts).items() if count > 1 or not text or re.search(r"\s", text) or text == "<unk>"]
+    if wrong:
+        raise StageFault(
+            f"special_tokens: {', '.join(map(repr, wrong))} cannot be used",
+            "config/tokenizer.yaml",
+            "each special piece needs a text of its own, without blanks, other than <unk>: one id for two meanings hides the end of an answer",
+            "give pad, bos, eos and the markers different texts",
+        )
+
+
+def special_tokens(processor: SentencePieceProcessor, parameters: Tokenizer) -> dict[str, Any]:
+    """The content of `special_tokens.json`."""
+    special = parameters.special_tokens
+    named = {name: {"text": text, "id": processor.piece_to_id(text)} for name, text in (("pad", special.pad), ("bos", special.bos), ("eos", special.eos))}
+    unknown = {"text": processor.id_to_piece(processor.unk_id()), "id": processor.unk_id()}
+    return {"vocab_size": processor.get_piece_size(), **named, "unk": unknown, "user": {text: processor.piece_to_id(text) for text in special.user}}
+
+
+@dataclass
+class Coverage:
+    """How a tokenizer does on texts it was not trained on; all numbers are sums."""
+
+    documents: int = 0
+    tokens: int = 0
+    bytes: int = 0
+    byte_tokens: int = 0
+    unknown: int = 0
+    changed: int = 0
+
+    def add(self, vocabulary: Vocabulary, text: str) -> None:
+        """Encode one text, decode it again, and count."""
+        ids = vocabulary.encode(text)
+        self.documents += 1
+        self.tokens += len(ids)
+        self.bytes += len(text.encode())
+        self.byte_tokens += sum(map(vocabulary.is_byte, ids))
+        self.unknown += sum(map(vocabulary.is_unknown, ids))
+        self.changed += vocabulary.decode(ids) != text
+
+    def as_metrics(self) -> dict[str, float | int]:
+        """Counts, and rates rounded to six digits."""
+        tokens = max(self.tokens, 1)
+        rates = {"bytes_per_token": self.bytes / tokens, "byte_fallback_rate": self.byte_tokens / tokens, "unknown_rate": self.unknown / tokens}
+        return {"documents": self.documents, "tokens": self.tokens, "bytes": self.bytes, **{name: round(rate, 6) for name, rate in rates.items()}}
+
+
+def check_round_trip(vocabulary: Vocabulary, parameters: Tokenizer, held_out: Coverage) -> None:
+    """Raise StageFault where a text does not come back from its ids, though every byte has a piece, or too much is unknown."""
+    lossy = [probe for probe in PROBES if vocabulary.decode(vocabulary.encode(probe)) != probe]
+    if parameters.byte_fallback and (lossy or held_out.changed):
+        shown = f"{held_out.changed} validation documents, and of the probes {lossy!r}, change when they are encoded and decoded"
+        raise StageFault(shown, "tokenizer", "the tokenizer loses text", "report this as a bug of the tokenizer stage")
+    if held_out.unknown > UNKNOWN_LIMIT * held_out.tokens:
+        raise StageFault(
+            f"{held_out.unknown} of {held_out.tokens} validation tokens are unknown",
+            "corpus/split/validation",
+            f"more than {UNKNOWN_LIMIT:.0%} of held-out text is lost",
+            "set tokenizer.byte_fallback to true, or raise tokenizer.character_coverage",
+        )
+
+
+def characters_without_piece(vocabulary: Vocabulary, characters: Counter[str]) -> list[str]:
+    """Characters of the training documents that have no piece, the most frequent first."""
+    known = {vocabulary.processor.id_to_piece(id) for id in range(vocabulary.size)} | {" "}
+    return sorted((character for character in characters if character not in known), key=lambda character: (-characters[character], character))
+
+
+def run(stage: Stage[Tokenizer]) -> None:
+    """Train on corpus/split/train, test on corpus/split/validation."""
+    parameters, corpus = stage.parameters, stage.input("corpus/split")
+    if parameters.kind != "sentencepiece":
+        raise StageFault(f"kind {parameters.kind} is not available", "config/tokenizer.yaml", fix="use tokenizer.kind: sentencepiece")
+    check_special_tokens(parameters)
+    seen = Sentences()
+    with stage.bar(None, "documents") as bar:
+        model = train(_counted(seen.of(record.text for record in records.read(corpus / "train")), seen, bar.advance), parameters)
+    if not seen.sentences:
+        raise StageFault("no training text", "corpus/split/train", "the folder holds no document with text", "widen the filters of data.pretrain")
+    vocabulary = write(stage.out, model, parameters)
+    held_out = measure(vocabulary, corpus / "validation")
+    check_round_trip(vocabulary, parameters, sum_of(held_out))
+    missing = characters_without_piece(vocabulary, seen.characters)
+    stage.counts = {"pieces": vocabulary.size, "documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split}
+    stage.facts = {"identity": vocabulary.identity, "vocab_size": vocabulary.size, "model_type": parameters.model_type, "threads": THREADS, "normalization": "identity"}
+    stage.metrics(
+        {
+            "vocab_size": vocabulary.size,
+            "training": {"documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split},
+            "characters": {"distinct": len(seen.characters), "without_piece": len(missing), "most_frequent_without_piece": "".join(missing[:50])},
+            "validation": {**sum_of(held_out).as_metrics(), "changed_documents": sum_of(held_out).changed},
+            "validation_by_source": {source: coverage.as_metrics() for source, coverage in sorted(held_out.items())},
+        }
+    )
+
+
+def _counted(sentences: Iterator[str], seen: Sentences, advance: Any) -> Iterator[str]:
+    done = 0
+    for sentence in sentences:
+        if seen.documents > done:
+            advance(seen.documents - done)
+            done = seen.documents
+        yield sentence
+
+
+def write(folder: Path, model: bytes, parameters: Tokenizer) -> Vocabulary:
+    """Write the tokenizer folder and load it back. Raises StageFault where it has not the size that was asked for."""
+    processor = SentencePieceProcessor(model_proto=model)
+    if processor.get_piece_size() != parameters.vocab_size:
+        raise StageFault(
+            f"the model has {processor.get_piece_size()} pieces, vocab_size is {parameters.vocab_size}",
+            "config/tokenizer.yaml",
+            "the embedding of the language model would not match",
+            f"set tokenizer.vocab_size to {processor.get_piece_size()}",
+        )
+    (folder / MODEL).write_bytes(model)
+    pieces = (json.dumps([processor.id_to_piece(id), processor.get_score(id)], ensure_ascii=False) for id in range(processor.get_piece_size()))
+    (folder / PIECES).write_text("".join(f"{piece}\n" for piece in pieces), "utf-8", newline="\n")
+    stated = special_tokens(processor, parameters)
+    (folder / SPECIAL).write_text(json.dumps(stated, ensure_ascii=False, indent=1) + "\n", "utf-8", newline="\n")
+    return encoding.load(folder)
+
+
+def measure(vocabulary: Vocabulary, folder: Path) -> dict[str, Coverage]:
+    """Encode and decode all records of a folder, by source."""
+    found: dict[str, Coverage] = {}
+    for record in records.read(folder):
+        found.setdefault(record.source, Coverage()).add(vocabulary, record.text)
+    return found
+
+
+def sum_of(parts: dict[str, Coverage]) -> Coverage:
+    """One coverage over all sources."""
+    total = Coverage()
+    for part in parts.values():
+        for name, value in vars(part).items():
+            setattr(total, name, getattr(total, name) + value)
+    return total
