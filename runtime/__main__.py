@@ -1,9 +1,10 @@
-"""`python -m runtime <stage>`: run one stage in the current experiment folder.
+"""`python -m runtime <stage>`: run one stage in the current experiment folder, or `compare` and `gate` in the project root.
 
 Exit codes: 0 done, 1 refused with a message (data, settings, versions, disk), 2 wrong usage, 3 the program failed.
 """
 
 import errno
+import importlib
 import json
 import os
 import sys
@@ -12,6 +13,7 @@ from collections import deque
 from pathlib import Path
 
 TAIL = 20
+AT_ROOT = {"compare": "runtime.evaluation.compare", "gate": "runtime.evaluation.gate"}
 
 
 def main(arguments: list[str]) -> int:
@@ -23,10 +25,23 @@ def main(arguments: list[str]) -> int:
     except ImportError as error:
         print(f"mindspec: {error.name} is not installed: activate the environment (`source .venv/bin/activate`, made by `make setup`)", file=sys.stderr)
         return 1
+    if arguments and arguments[0] in AT_ROOT:
+        return _run_at_root(*arguments)
     if len(arguments) != 1 or arguments[0] not in BY_NAME:
-        print(f"usage: python -m runtime STAGE, one of: {' '.join(BY_NAME)}", file=sys.stderr)
+        print(f"usage: python -m runtime STAGE, one of: {' '.join((*BY_NAME, *AT_ROOT))}", file=sys.stderr)
         return 2
     return _run(arguments[0])
+
+
+def _run_at_root(name: str, *options: str) -> int:
+    try:
+        return importlib.import_module(AT_ROOT[name]).main(options)
+    except ImportError as error:
+        print(f"mindspec: {error.name} is not installed: activate the environment (`source .venv/bin/activate`, made by `make setup`)", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"mindspec: {name}: {error.strerror}: {error.filename or ''}", file=sys.stderr)
+        return 1
 
 
 def _run(name: str) -> int:

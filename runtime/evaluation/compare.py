@@ -1,0 +1,71 @@
+"""compare: all selected experiments against their baselines, as `comparison.json` and `comparison.html`.
+
+Runs in the project root: `python -m runtime compare`. Exit codes: 0 done, 1 refused with a message, 2 wrong usage.
+A regression does not fail here, so that the comparison of a failed gate is kept and can be read; `gate` fails.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from runtime import atomic
+from runtime.evaluation import comparison_table, results
+from runtime.evaluation.comparison import Comparison, as_dict, compare
+from runtime.evaluation.comparison_page import render
+from runtime.evaluation.results import Selection
+from runtime.faults import StageFault
+
+JSON_FILE = Path("comparison.json")
+PAGE = Path("comparison.html")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare, show, and write the two files unless told not to."""
+    options = _parser().parse_args(arguments)
+    try:
+        made = compare_selected(_selection(options.experiments, options.baseline))
+    except StageFault as fault:
+        print(f"mindspec: compare: {fault}", file=sys.stderr)
+        return 1
+    if not options.no_write:
+        atomic.write_bytes(JSON_FILE, encode(made))
+        atomic.write_bytes(PAGE, render(made).encode())
+    if options.json:
+        sys.stdout.write(encode(made).decode())
+    else:
+        comparison_table.show(made, Console())
+    return 0
+
+
+def compare_selected(chosen: Selection) -> Comparison:
+    """Read everything that a selection needs and compare it. Raises StageFault that names the file which is wrong."""
+    selected = [results.experiment(name) for name in chosen.experiments]
+    settings = {name: results.settings(name, chosen) for name in chosen.experiments}
+    named = {setting.baseline for name, setting in settings.items() if setting.baseline not in (None, name)}
+    return compare(selected, {name: results.baseline(name) for name in sorted(filter(None, named))}, settings)
+
+
+def encode(comparison: Comparison) -> bytes:
+    """The bytes of `comparison.json`."""
+    return (json.dumps(as_dict(comparison), ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()
+
+
+def _selection(experiments: list[str] | None, baseline: str | None) -> Selection:
+    """What the command line names; the rest comes from `params.yaml`."""
+    if experiments is None:
+        chosen = results.selection()
+        return Selection(chosen.experiments, baseline or chosen.baseline, chosen.gate)
+    return Selection(tuple(experiments), baseline, False)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m runtime compare", description="Compare experiments with their baselines.")
+    parser.add_argument("--experiments", nargs="+", metavar="NAME", help="instead of the selection of params.yaml")
+    parser.add_argument("--baseline", metavar="NAME", help="an experiment or a file of baselines/")
+    parser.add_argument("--json", action="store_true", help="print the comparison as JSON instead of tables")
+    parser.add_argument("--no-write", action="store_true", help=f"leave {JSON_FILE} and {PAGE} as they are")
+    return parser
