@@ -77,7 +77,7 @@ def _refuse(name: str, fault: "Exception", refusal: Path) -> int:
     print(f"mindspec: {name}: {fault}", file=sys.stderr)
     try:
         refusal.parent.mkdir(exist_ok=True)
-        refusal.write_text(json.dumps(vars(fault), ensure_ascii=False) + "\n", "utf-8")
+        refusal.write_text(json.dumps({"kind": "refused", **vars(fault)}, ensure_ascii=False) + "\n", "utf-8")
     except OSError:
         pass  # a full disk must not hide the message
     return 1
@@ -86,6 +86,8 @@ def _refuse(name: str, fault: "Exception", refusal: Path) -> int:
 def _fail(name: str) -> int:
     """An error nobody foresaw: the whole story goes to the log, the end of it to the terminal."""
     log = Path("logs") / f"{name}.log"
+    log.parent.mkdir(exist_ok=True)
+    log.with_suffix(".fault.json").write_text(json.dumps({"kind": "failed"}) + "\n", "utf-8")
     with log.open("a", encoding="utf-8") as file:
         traceback.print_exc(file=file)
     with log.open(encoding="utf-8", errors="replace") as file:

@@ -1,0 +1,24 @@
+"""`python -m compiler`: the command line; with Hydra's own arguments, a Hydra application.
+
+`python -m compiler check demo` is `mindspec check demo`;
+`python -m compiler -m experiment=demo finetune.lora.rank=4,8` compiles and runs each point of a Hydra multirun.
+"""
+
+import sys
+
+
+def main() -> int:
+    """Tell the two uses apart by their first argument: a command's name, or Hydra's."""
+    from compiler.cli import COMMANDS
+    from compiler.cli import main as command_line
+
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if first in COMMANDS or first in ("", "-h", "--help"):
+        return command_line()
+    from compiler.sweep import main as sweep
+
+    return sweep()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

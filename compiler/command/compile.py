@@ -1,0 +1,24 @@
+"""`mindspec compile`: write what differs. Without a name also the root `dvc.yaml`."""
+
+import argparse
+import json
+import sys
+
+from compiler.cli import add_experiment_arguments
+from compiler.command.selected import compile_selected
+from compiler.pipeline import root_files, write
+from compiler.project import Project
+
+add_arguments = add_experiment_arguments
+
+
+def run(project: Project, options: argparse.Namespace) -> int:
+    """Prints the paths that changed, one a line. Raises Faults, and then nothing is written."""
+    compiled = compile_selected(project, options.name, options.overrides)
+    changed = write(project, compiled, root_files(project) if options.name is None else None)
+    if options.json:
+        print(json.dumps({"ok": True, "changed": list(changed)}, ensure_ascii=False))
+    else:
+        sys.stdout.writelines(f"{path}\n" for path in changed)
+        print(f"{', '.join(one.spec.name for one in compiled)}: {len(changed) or 'no'} files changed", file=sys.stderr)
+    return 0

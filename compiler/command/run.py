@@ -1,0 +1,73 @@
+"""`mindspec run`: compile, `dvc repro` with live progress, then the metrics and where the report is."""
+
+import argparse
+import json
+import sys
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from compiler import dvc
+from compiler.cli import add_experiment_arguments
+from compiler.command.metrics_table import headline_table, read_headline
+from compiler.command.selected import compile_selected
+from compiler.machine import check_machine
+from compiler.pipeline import Compiled, root_files, write
+from compiler.project import Project
+
+TAIL = 20
+add_arguments = add_experiment_arguments
+
+
+def run(project: Project, options: argparse.Namespace) -> int:
+    """Exit code 3 where a stage failed, 1 where a stage refused its data or settings. Raises Faults before any work."""
+    compiled = compile_selected(project, options.name, options.overrides)
+    for one in compiled:
+        check_machine(project, options.name or one.spec.name, options.overrides, one.spec, one.graph.environment)
+    write(project, compiled, root_files(project) if options.name is None else None)
+    folder = project.root / "experiments" / options.name if options.name else project.root
+    outcome = dvc.repro(folder)
+    if outcome.code:
+        return explain_failure(outcome)
+    _show(project, compiled, outcome, as_json=options.json)
+    return 0
+
+
+def explain_failure(outcome: dvc.Outcome) -> int:
+    """Exit code of a failed run: 1 for a refusal or a failed gate, 3 otherwise, with a word on a stage that died silently."""
+    folder, stage = outcome.last_stage
+    fault = folder / "logs" / f"{stage}.fault.json"
+    if fault.exists():
+        return 1 if json.loads(fault.read_text("utf-8"))["kind"] == "refused" else 3
+    if stage == "gate":
+        return 1
+    log = folder / "logs" / f"{stage}.log"
+    if outcome.stages.get(outcome.last) == "ran" and log.exists():
+        _tail(log, folder.name, stage)
+    else:
+        print(f"mindspec: dvc ended with code {outcome.code}", file=sys.stderr)
+    return 3
+
+
+def _tail(log: Path, name: str, stage: str) -> None:
+    with log.open(encoding="utf-8", errors="replace") as file:
+        tail = deque(file, TAIL)
+    print(f"mindspec: {stage} ended without a word (killed?); the end of experiments/{name}/logs/{log.name}:", file=sys.stderr)
+    sys.stderr.writelines(f"  | {line.rstrip()}\n" for line in tail)
+    print(f"  run it again: cd experiments/{name} && python -m runtime {stage}", file=sys.stderr)
+
+
+def _show(project: Project, compiled: Sequence[Compiled], outcome: dvc.Outcome, *, as_json: bool) -> None:
+    names = [one.spec.name for one in compiled]
+    headlines = {name: read_headline(project.root / "experiments" / name) for name in names}
+    reports = {name: f"experiments/{name}/report.html" for name in names}
+    if as_json:
+        content: dict[str, Any] = {"ok": True, "stages": outcome.stages, "metrics": headlines, "reports": reports}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
+        return
+    print(f"stages: {outcome.summary()}" if outcome.stages else "stages: nothing to do, everything is up to date", file=sys.stderr)
+    Console().print(headline_table(headlines))
+    sys.stdout.writelines(f"report: {path}\n" for path in reports.values())

@@ -1,0 +1,39 @@
+"""`mindspec timings`: what the stages took on this machine the last time they ran."""
+
+import argparse
+import json
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from compiler.project import Project
+from runtime.contracts.registry import CONTRACTS
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """NAME of a compiled experiment."""
+    sub.add_argument("name")
+
+
+def run(project: Project, options: argparse.Namespace) -> int:
+    """Times vary, so they are shown here and kept out of every result."""
+    folder = project.root / "experiments" / options.name / "timings"
+    files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
+    measured = {name: json.loads(path.read_text("utf-8")) for name, path in files.items() if path.exists()}
+    if options.json:
+        print(json.dumps(measured, indent=2))
+    elif measured:
+        Console().print(_table(measured))
+    else:
+        print(f"mindspec: no stage of {options.name} has run here", file=sys.stderr)
+    return 0
+
+
+def _table(measured: dict[str, dict[str, float]]) -> Table:
+    table = Table("stage", "wall s", "CPU s", "peak MB")
+    for name, one in measured.items():
+        table.add_row(name, f"{one['seconds']:.1f}", f"{one['cpu_seconds']:.1f}", f"{one['peak_bytes'] / 1e6:.0f}")
+    total = sum(one["seconds"] for one in measured.values())
+    table.add_row("all", f"{total:.1f}", f"{sum(one['cpu_seconds'] for one in measured.values()):.1f}", "")
+    return table

@@ -1,0 +1,56 @@
+"""Whether this machine can run what was compiled: versions, device. Asked before any work; MindSpore is never imported."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostic, Faults
+from compiler.parse import load
+from compiler.project import Project
+from compiler.source import Place
+from compiler.spec import Spec
+from runtime.contracts import installed
+
+# A device of each kind shows as one of these; MindSpore's plugin for it fails to load without.
+DRIVERS = {"gpu": ("/dev/nvidiactl", "/dev/nvidia0"), "ascend": ("/dev/davinci_manager", "/dev/davinci0")}
+
+
+def check_machine(project: Project, name: str, overrides: Sequence[str], spec: Spec, locked: Mapping[str, str]) -> None:
+    """Raises Faults where an installed version is not the locked one, or the device is not there."""
+    faults = [*_versions(project, locked), *_device(project, name, overrides, spec)]
+    if faults:
+        raise Faults(faults)
+
+
+def _versions(project: Project, locked: Mapping[str, str]) -> list[Diagnostic]:
+    wrong = [library for library in locked if installed.installed_version(library) != locked[library]]
+    return [_version_fault(project, library, locked[library]) for library in wrong]
+
+
+def _version_fault(project: Project, library: str, wanted: str) -> Diagnostic:
+    place = Place(".python-version", 1, 1, wanted) if library == "python" else project.lock_place(library)
+    have = installed.installed_version(library)
+    return Diagnostic(
+        "MS0024",
+        f"{library} {wanted} is locked, but {have + ' is installed' if have else 'it is not installed'}",
+        place,
+        reason="another version writes other bytes, or fails after hours",
+        fix="make the locked environment (`make setup`) and activate it (`source .venv/bin/activate`)",
+    )
+
+
+def _device(project: Project, name: str, overrides: Sequence[str], spec: Spec) -> list[Diagnostic]:
+    target = spec.device.target
+    if target in DRIVERS and not any(os.path.exists(path) for path in DRIVERS[target]):
+        place = load(Path(project.root), name, overrides).place(("device", "target"))
+        return [
+            Diagnostic(
+                "MS0025",
+                f"no {target} device on this machine: none of {', '.join(DRIVERS[target])} exists",
+                place,
+                ("device", "target"),
+                reason="training would stop when MindSpore opens the device",
+                fix="run it on a machine that has one, or choose another profile: device=cpu",
+            )
+        ]
+    return []

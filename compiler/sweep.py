@@ -1,0 +1,92 @@
+"""The Hydra application: every point of a multirun is compiled to its own experiment, run with DVC, and shown side by side."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+from rich.console import Console
+from rich.table import Table
+
+from compiler import dvc
+from compiler.cli import report_faults
+from compiler.command.metrics_table import headline_table, read_headline
+from compiler.command.run import explain_failure
+from compiler.diagnostics import Faults
+from compiler.machine import check_machine
+from compiler.pipeline import compile_experiment, write
+from compiler.point import point_name
+from compiler.project import Project, find_project
+
+
+@dataclass
+class Point:
+    """One point of the sweep. `code` is its exit code; `outcome` is what DVC did, None where it was not started."""
+
+    name: str
+    overrides: tuple[str, ...]
+    code: int
+    outcome: dvc.Outcome | None = None
+
+
+def main() -> int:
+    """Run the Hydra application on `sys.argv` and return the exit code: the worst of its points."""
+    try:
+        project = find_project(Path.cwd())
+    except Faults as faults:
+        report_faults(faults, as_json=False)
+        return 1
+    points: list[Point] = []
+    os.environ.setdefault("HYDRA_FULL_ERROR", "0")
+    hydra.main(version_base="1.3", config_path=str(project.root / "specs"), config_name="mindspec")(_task(project, points))()
+    if len(points) > 1 or any(point.code for point in points):
+        _show(project, points)
+    return max((point.code for point in points), default=0)
+
+
+def _task(project: Project, points: list[Point]):  # type: ignore[no-untyped-def]  # Hydra inspects the bare function
+    def task(config: DictConfig) -> None:
+        given = [str(one) for one in HydraConfig.get().overrides.task]
+        experiment = str(HydraConfig.get().runtime.choices["experiment"])
+        overrides = tuple(one for one in given if not one.startswith("experiment="))
+        points.append(run_point(project, experiment, overrides))
+
+    return task
+
+
+def run_point(project: Project, experiment: str, overrides: Sequence[str]) -> Point:
+    """Compile and run one point. A fault ends this point, never the sweep."""
+    name = point_name(experiment, overrides) if overrides else experiment
+    print(f"\n{name}: {' '.join(overrides)}", file=sys.stderr, flush=True)
+    point = Point(name, tuple(overrides), 0)
+    try:
+        compiled = compile_experiment(project, experiment, overrides, rename=name)
+        check_machine(project, experiment, overrides, compiled.spec, compiled.graph.environment)
+        write(project, [compiled])
+        point.outcome = dvc.repro(project.root / "experiments" / name)
+        point.code = explain_failure(point.outcome) if point.outcome.code else 0
+    except Faults as faults:
+        report_faults(faults, as_json=False)
+        point.code = 1
+    except Exception:
+        point.code = 3
+        log = project.root / "experiments" / name / "logs" / "sweep.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(traceback.format_exc(), "utf-8")
+        print(f"mindspec: {name} failed; the whole story is in {log.relative_to(project.root)}", file=sys.stderr)
+    return point
+
+
+def _show(project: Project, points: Sequence[Point]) -> None:
+    console = Console()
+    table = Table("point", "overrides", "ran", "restored", "unchanged", "result")
+    for point in points:
+        counts = [str(point.outcome.counts[verdict]) for verdict in dvc.SAID] if point.outcome else ["-"] * 3
+        table.add_row(point.name, " ".join(point.overrides), *counts, {0: "ok", 1: "refused", 3: "failed"}.get(point.code, "failed"))
+    console.print(table)
+    console.print(headline_table({point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code}))
