@@ -1,0 +1,45 @@
+# The two commands of the README are `make demo` and `make test`; each sets up what it needs.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+PYTHON ?= python3.11
+BIN := .venv/bin
+STAMP := .venv/.complete
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: demo test check setup lock lint types schema clean
+
+demo: setup  ## the demo experiment, from raw text to the report
+	@mindspec run
+
+test: setup  ## all tests, real training included
+	@python -m pytest -q
+
+check: setup lint types  ## what to run before every commit, without training
+	@python -m pytest -q -m "not slow"
+
+setup: $(STAMP)  ## the locked environment in .venv
+
+# The lock names every package with its hashes. uv installs it in seconds; pip, slower, where uv cannot reach the index.
+$(STAMP): requirements.lock requirements-installer.lock pyproject.toml
+	@echo "setting up .venv from requirements.lock"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "mindspec needs Python 3.11: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-installer.lock
+	@uv pip install -q --python $(BIN)/python --require-hashes -r requirements.lock || python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock:  ## choose versions again, within pyproject.toml
+	uv pip compile pyproject.toml --extra dev --generate-hashes --python-version 3.11 --no-emit-index-url --no-header -q -o requirements.lock
+
+lint:
+	@ruff check . && ruff format --check .
+
+types:
+	@pyright
+
+schema: setup  ## the JSON Schemas below specs/schema
+	@mindspec schema
+
+clean:  ## everything that is not committed, but the environment and DVC's cache
+	git clean -fdxq -e .venv -e .dvc/cache
