@@ -5,6 +5,7 @@
     CODES        every code with its title
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,6 @@ CODES: dict[str, str] = {
     "MS0303": "odd head dimension",
     "MS0304": "model family is not built",
     "MS0305": "numeric type the device cannot compute",
-    "MS0306": "device is not built",
     # meaning: data and tokenizer
     "MS0321": "no source",
     "MS0322": "source path does not exist",
@@ -75,6 +75,7 @@ CODES: dict[str, str] = {
     "MS0330": "value written twice",
     "MS0331": "tokenizer is not built",
     "MS0332": "too much synthetic text",
+    "MS0333": "source that the filter drops",
     # meaning: training
     "MS0341": "warm-up is longer than training",
     "MS0342": "learning rate is not positive",
@@ -101,6 +102,8 @@ CODES: dict[str, str] = {
     "MS0385": "gate without a baseline",
     "MS0386": "baseline does not exist",
     "MS0387": "path outside the project",
+    "MS0388": "evaluated with another template",
+    "MS0389": "answers do not fit the window",
 }
 
 
@@ -151,8 +154,13 @@ class Faults(Exception):
 
 def _order(fault: Diagnostic) -> tuple[Any, ...]:
     place = fault.place
-    where = (place.file, place.line, place.column) if place else ("", 0, 0)
+    where = (_natural(place.file), place.line, place.column) if place else ((), 0, 0)
     return (*where, fault.code, dotted(fault.path), fault.message)
+
+
+def _natural(text: str) -> tuple[Any, ...]:
+    """`<override 2>` comes before `<override 11>`."""
+    return tuple(int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", text))
 
 
 def _place_dict(place: Place | None) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -42,3 +43,21 @@ def _sections(annotation: Any) -> Iterator[tuple[type[Section], str]]:
     elif origin is dict:
         for nested, suffix in _sections(get_args(annotation)[1]):
             yield nested, f".*{suffix}"
+
+
+def class_of(path: tuple[str | int, ...]) -> FieldClass:
+    """The class of the field at or above a concrete path; identity where no field is known, the strictest class."""
+    parts = [str(part) for part in path if isinstance(part, str)]
+    for length in range(len(parts), 0, -1):
+        for declared in _by_length().get(length, ()):
+            if all(have in ("*", want) for have, want in zip(declared.path.split("."), parts, strict=False)):
+                return declared.field_class
+    return "identity"
+
+
+@cache
+def _by_length() -> dict[int, list[DeclaredField]]:
+    table: dict[int, list[DeclaredField]] = {}
+    for declared in fields():
+        table.setdefault(declared.path.count(".") + 1, []).append(declared)
+    return table

@@ -1,0 +1,99 @@
+"""Composition by Hydra: primary config, groups, experiment, overrides."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hydra import version
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra._internal.sources_registry import SourcesRegistry
+from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from compiler.diagnostics import Diagnostic, Faults
+from compiler.parse import hydra_faults, overrides as given_overrides, references
+from compiler.parse.experiments import experiment_file
+from compiler.parse.files import SpecFile, SpecFiles
+from compiler.parse.overrides import GivenOverride
+from compiler.parse.places import Places
+from compiler.source import SourceTree
+
+PRIMARY = "mindspec"
+
+
+def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
+    """The composed experiment `name` of the project at `root`.
+
+    Raises Faults with everything that keeps it from being composed; no exception of Hydra or YAML gets out.
+    """
+    root = root.resolve()
+    option = experiment_file(root, name)
+    loader = _loader(root)
+    files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
+    given, faults = given_overrides.read(overrides, loader.repository.group_exists)
+    if faults:
+        raise Faults(faults)
+    return _compose(root, loader, files, given, option)
+
+
+def _loader(root: Path) -> ConfigLoaderImpl:
+    """Hydra's loader over the folder `specs/`, without Hydra's global state."""
+    version.setbase("1.3")
+    Plugins.instance()
+    SourcesRegistry.instance().register(SpecFiles)
+    search_path = ConfigSearchPathImpl()
+    search_path.append("hydra", "pkg://hydra.conf")
+    search_path.append("main", f"spec://{root / 'specs'}")
+    search_path.append("schema", "structured://")
+    return ConfigLoaderImpl(config_search_path=search_path)
+
+
+def _compose(root: Path, loader: ConfigLoaderImpl, files: SpecFiles, given: list[GivenOverride], option: str) -> SourceTree:
+    lines = [f"experiment={option}", *(override.line for override in given)]
+    try:
+        defaults = loader.compute_defaults_list(PRIMARY, lines, RunMode.RUN).defaults
+        config = loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
+        raise Faults(_file_faults(files) or [hydra_faults.explain(error, given, files)]) from None
+    if found := _file_faults(files):
+        raise Faults(found)
+    places = _places(files, [(item.config_path, item.package) for item in defaults], given, option)
+    return _tree(root, config, places)
+
+
+def _file_faults(files: SpecFiles) -> list[Diagnostic]:
+    found = [fault for file in files.parsed.values() for fault in file.faults]
+    return found + [fault for file in files.parsed.values() for fault in hydra_faults.without_self(file)]
+
+
+def _places(files: SpecFiles, layers: Sequence[tuple[str | None, str | None]], given: list[GivenOverride], option: str) -> Places:
+    places = Places()
+    for config_path, package in layers:
+        file = files.parsed.get(f"{config_path}.yaml")
+        if file is not None:
+            places.add_file(file, tuple(package.split(".")) if package else ())
+    for override in given:
+        places.add_override(override)
+    places.values[()] = _start(files.parsed[f"experiment/{option}.yaml"])
+    return places
+
+
+def _start(file: SpecFile) -> Any:
+    line = file.node.start_mark.line if file.node is not None else 0
+    return file.place(line, 0)
+
+
+def _tree(root: Path, config: DictConfig, places: Places) -> SourceTree:
+    OmegaConf.set_struct(config, False)
+    config.pop("hydra", None)
+    raw: Any = OmegaConf.to_container(config, resolve=False)
+    tree = SourceTree(str(root), raw, places.values, places.keys, places.written)
+    faults = [replace(fault, place=tree.place(fault.path)) for fault in references.faults(config, raw)]
+    if faults:
+        raise Faults(faults)
+    return replace(tree, values=OmegaConf.to_container(config, resolve=True))

@@ -1,0 +1,106 @@
+"""The experiments of a project: the files of `specs/experiment/` and the names they declare."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from compiler.diagnostics import Diagnostic, Faults
+from compiler.parse.files import SpecFile, read
+from compiler.source import Place
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_FOLDER = "specs/experiment"
+
+
+def experiments(root: Path) -> list[tuple[str, str]]:
+    """(name, file relative to `root`) of each experiment, by name.
+
+    Raises Faults for a file that cannot be read, one without a proper name, and two files of one name.
+    """
+    parsed = [read(root, path) for path in _files(root)]
+    faults = [fault for file in parsed for fault in file.faults]
+    named = [(file, name, file.at(name)) for file in parsed if (name := _name_node(file)) is not None]
+    faults += [_nameless(file) for file in parsed if file.readable and _name_node(file) is None]
+    faults += _improper(named) + list(_duplicates(named))
+    if faults:
+        raise Faults(faults)
+    return sorted((node.value, file.file) for file, node, _ in named)
+
+
+def experiment_file(root: Path, name: str) -> str:
+    """The option of the group `experiment` that declares `name`. Raises Faults when there is none."""
+    files = _files(root)
+    if not (root / "specs" / "mindspec.yaml").is_file():
+        raise Faults([_no_specs()])
+    direct = root / _FOLDER / f"{name}.yaml"
+    if direct in files and _declared(read(root, direct)) in (name, None):
+        return direct.stem
+    by_name = {_declared(read(root, path)): path.stem for path in files}
+    if name not in by_name:
+        raise Faults([_unknown(name, sorted(known for known in by_name if known))])
+    return by_name[name]
+
+
+def _files(root: Path) -> list[Path]:
+    return sorted((root / _FOLDER).glob("*.yaml"))
+
+
+def _name_node(file: SpecFile) -> yaml.ScalarNode | None:
+    pairs = file.node.value if file.node is not None else []
+    return next((value for key, value in pairs if key.value == "name" and isinstance(value, yaml.ScalarNode)), None)
+
+
+def _declared(file: SpecFile) -> str | None:
+    node = _name_node(file)
+    return node.value if node is not None else None
+
+
+def _no_specs() -> Diagnostic:
+    return Diagnostic(
+        "MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project, or make one with `mindspec init`"
+    )
+
+
+def _unknown(name: str, known: list[str]) -> Diagnostic:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}" if known else f"add {_FOLDER}/{name}.yaml"
+    return Diagnostic("MS0001", f"no experiment is named {name}", fix=hint, suggestion=close[0] if close else "")
+
+
+def _nameless(file: SpecFile) -> Diagnostic:
+    stem = Path(file.file).stem
+    return Diagnostic("MS0003", "the experiment has no name", file.place(0, 0), ("name",), fix=f"add `name: {stem}`")
+
+
+def _improper(named: list[tuple[SpecFile, yaml.ScalarNode, Place]]) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            "MS0003",
+            f"{node.value!r} is no name for an experiment",
+            place,
+            ("name",),
+            reason="the name is also the name of its folder",
+            fix="use lower-case letters, digits and hyphens, a letter or digit first",
+        )
+        for _, node, place in named
+        if not NAME.fullmatch(node.value)
+    ]
+
+
+def _duplicates(named: list[tuple[SpecFile, yaml.ScalarNode, Place]]) -> Iterator[Diagnostic]:
+    first: dict[str, Place] = {}
+    for _, node, place in named:
+        if node.value in first:
+            yield Diagnostic(
+                "MS0002",
+                f"the name {node.value} is already used",
+                place,
+                ("name",),
+                reason="both experiments would be written to the same folder",
+                fix="give one of them another name",
+                related=(("used here", first[node.value]),),
+            )
+        first.setdefault(node.value, place)

@@ -1,0 +1,240 @@
+"""The YAML files of a spec: read with their positions, checked, and handed to Hydra as a source of configurations."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra.plugins.config_source import ConfigLoadError, ConfigResult
+from omegaconf import OmegaConf
+from omegaconf.errors import GrammarParseError
+
+from compiler.diagnostics import Diagnostic
+from compiler.parse.scalars import SpecLoader, is_ambiguous, other_reading
+from compiler.source import Place
+from compiler.source import Path as KeyPath
+
+_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "map", "seq")}
+_TEXT = "tag:yaml.org,2002:str"
+
+
+@dataclass
+class SpecFile:
+    """One file: its node tree, its plain values and what is wrong with it. `node` is None for an empty or broken one."""
+
+    file: str
+    text: str = ""
+    node: yaml.MappingNode | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    faults: list[Diagnostic] = field(default_factory=list)
+    readable: bool = True
+
+    def place(self, line: int, column: int) -> Place:
+        """The place at a position that counts from 0."""
+        lines = self.text.split("\n")
+        return Place(self.file, line + 1, column + 1, lines[line].rstrip("\r") if line < len(lines) else "")
+
+    def at(self, node: yaml.Node) -> Place:
+        """The place where a node begins."""
+        return self.place(node.start_mark.line, node.start_mark.column)
+
+    def broken(self, fault: Diagnostic) -> "SpecFile":
+        """This file as one without content."""
+        self.faults, self.readable = [fault], False
+        self.node, self.values = None, {}
+        return self
+
+
+def read(root: Path, path: Path) -> SpecFile:
+    """A spec file with all that is wrong in it; never raises for its content. A byte order mark is no content."""
+    parsed = SpecFile(path.relative_to(root).as_posix())
+    try:
+        parsed.text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return parsed.broken(_not_utf8(parsed, path.read_bytes(), error))
+    try:
+        node = yaml.compose(parsed.text, Loader=SpecLoader)
+    except yaml.MarkedYAMLError as error:
+        return parsed.broken(_syntax(parsed, error))
+    except yaml.reader.ReaderError as error:
+        return parsed.broken(_control_character(parsed, error))
+    return _with_node(parsed, node)
+
+
+def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
+    if node is None:
+        return parsed
+    if not isinstance(node, yaml.MappingNode):
+        return parsed.broken(
+            Diagnostic("MS0102", "the file holds no mapping", parsed.at(node), fix="write `key: value` lines")
+        )
+    parsed.faults = list(_check(parsed, node, set()))
+    if any(fault.code == "MS0114" for fault in parsed.faults):
+        parsed.readable = False
+        return parsed
+    parsed.node = node
+    parsed.values = SpecLoader("").construct_document(node)
+    return parsed
+
+
+def _not_utf8(parsed: SpecFile, raw: bytes, error: UnicodeDecodeError) -> Diagnostic:
+    before = raw[: error.start]
+    place = Place(parsed.file, before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1, "")
+    return Diagnostic(
+        "MS0101",
+        f"byte 0x{raw[error.start]:02x} is not UTF-8",
+        place,
+        reason="the file was saved in another encoding, such as GBK; its text would be read wrongly",
+        fix="save the file as UTF-8",
+    )
+
+
+def _syntax(parsed: SpecFile, error: yaml.MarkedYAMLError) -> Diagnostic:
+    mark = error.problem_mark or error.context_mark
+    place = parsed.place(mark.line, mark.column) if mark else None
+    context = f" {error.context}" if error.context else ""
+    hint = "indent with spaces" if "\t" in (place.text if place else "") else "check indentation, colons and quotes here"
+    return Diagnostic("MS0102", f"YAML cannot be read{context}: {error.problem}", place, fix=hint)
+
+
+def _control_character(parsed: SpecFile, error: yaml.reader.ReaderError) -> Diagnostic:
+    for number, line in enumerate(parsed.text.split("\n")):
+        column = next((i for i, char in enumerate(line) if not yaml.reader.Reader.NON_PRINTABLE.match(char) is None), None)
+        if column is not None:
+            return Diagnostic(
+                "MS0102", f"control character U+{ord(line[column]):04X}", parsed.place(number, column), fix="delete it"
+            )
+    return Diagnostic("MS0102", f"YAML cannot be read: {error.reason}", parsed.place(0, 0))
+
+
+def _check(parsed: SpecFile, node: yaml.Node, seen: set[int]) -> Iterator[Diagnostic]:
+    if id(node) in seen:
+        yield _foreign(parsed, node, "an anchor that is used again")
+        return
+    seen.add(id(node))
+    if node.tag not in _TAGS:
+        yield _foreign(parsed, node, f"the tag {node.tag}")
+    elif isinstance(node, yaml.ScalarNode):
+        yield from _check_scalar(parsed, node)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _check(parsed, item, seen)
+    elif isinstance(node, yaml.MappingNode):
+        yield from _check_keys(parsed, node)
+        for key, value in node.value:
+            yield from _check(parsed, key, seen)
+            yield from _check(parsed, value, seen)
+
+
+def _foreign(parsed: SpecFile, node: yaml.Node, what: str) -> Diagnostic:
+    return Diagnostic(
+        "MS0114",
+        f"{what} has no place in a spec",
+        parsed.at(node),
+        reason="one value would come from two places, and a message could point at neither",
+        fix="write the value out, or refer to it with ${path.to.value}",
+    )
+
+
+def _check_keys(parsed: SpecFile, node: yaml.MappingNode) -> Iterator[Diagnostic]:
+    first: dict[str, yaml.Node] = {}
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
+            yield _foreign(parsed, key, "a key that is no text" if key.value != "<<" else "the merge key `<<`")
+        elif key.tag != _TEXT:
+            yield Diagnostic(
+                "MS0104", f"key {key.value} is not text", parsed.at(key), fix=f'write "{key.value}" in quotes'
+            )
+        elif key.value in first:
+            yield Diagnostic(
+                "MS0103",
+                f"key {key.value} is written twice in one mapping",
+                parsed.at(key),
+                reason="only one of the two values would be used",
+                fix="keep one",
+                related=(("first written here", parsed.at(first[key.value])),),
+            )
+        first.setdefault(str(key.value), key)
+
+
+def _check_scalar(parsed: SpecFile, node: yaml.ScalarNode) -> Iterator[Diagnostic]:
+    if is_plain(node) and is_ambiguous(node.value):
+        yield ambiguous(node.value, parsed.at(node))
+    if "${" in node.value:
+        try:
+            OmegaConf.create({"text": node.value})
+        except GrammarParseError as error:
+            yield Diagnostic(
+                "MS0111",
+                f"the reference cannot be read: {str(error).splitlines()[0]}",
+                parsed.at(node),
+                fix="write ${path.to.value}, or \\${ for the two characters themselves",
+            )
+
+
+def ambiguous(text: str, place: Place, path: KeyPath = ()) -> Diagnostic:
+    """The fault of an unquoted scalar that readers understand differently."""
+    return Diagnostic(
+        "MS0104",
+        f"{text} without quotes is {other_reading(text)} to one YAML reader and something else to another",
+        place,
+        path,
+        reason="the same spec would mean two things",
+        fix=f'for the text write "{text}" in quotes; otherwise write true, false or a decimal number',
+        suggestion=f'"{text}"',
+    )
+
+
+def is_plain(node: yaml.Node) -> bool:
+    """Whether a scalar was written without quotes."""
+    return isinstance(node, yaml.ScalarNode) and not node.style
+
+
+class SpecFiles(FileConfigSource):
+    """Hydra's view of the folder `specs/`; remembers each file that was read, by its name within the folder."""
+
+    def __init__(self, provider: str, path: str) -> None:
+        super().__init__(provider, path)
+        self.parsed: dict[str, SpecFile] = {}
+
+    def __deepcopy__(self, _memo: object) -> "SpecFiles":
+        """Hydra copies its sources for each composition; the copies share what was read."""
+        return self
+
+    @staticmethod
+    def scheme() -> str:
+        return "spec"
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Raises ConfigLoadError when there is no such file."""
+        name = self._normalize_file_name(config_path)
+        folder = Path(self.path)
+        if not (folder / name).is_file():
+            raise ConfigLoadError(f"no file {name}")
+        if name not in self.parsed:
+            self.parsed[name] = read(folder.parent, folder / name)
+        parsed = self.parsed[name]
+        return ConfigResult(
+            config=OmegaConf.create(parsed.values if _has_sound_references(parsed) else {}),
+            path=self.full_path(),
+            provider=self.provider,
+            header={"package": _package(parsed.text)},
+        )
+
+
+def _has_sound_references(parsed: SpecFile) -> bool:
+    return not any(fault.code == "MS0111" for fault in parsed.faults)
+
+
+def _package(text: str) -> str | None:
+    """The `# @package` line of the leading comment; Hydra itself sees it on the first line only."""
+    for line in text.splitlines():
+        found = re.match(r"\s*#\s*@package\s+(\S+)\s*$", line)
+        if found:
+            return found.group(1)
+        if line.strip() and not line.lstrip().startswith("#"):
+            break
+    return None

@@ -1,0 +1,159 @@
+"""Overrides of the command line, in Hydra's grammar, with the place of each value."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override, OverrideType, QuotedString
+from hydra.errors import HydraException
+from omegaconf._utils import split_key
+
+from compiler.diagnostics import Diagnostic
+from compiler.parse.files import ambiguous
+from compiler.parse.scalars import is_ambiguous
+from compiler.source import Path, Place
+
+
+@dataclass(frozen=True)
+class GivenOverride:
+    """One override as given. `number` counts from 1; `line` is what Hydra gets."""
+
+    number: int
+    text: str
+    parsed: Override
+    line: str
+    is_group: bool
+
+    @property
+    def value_place(self) -> Place:
+        """Where the value begins."""
+        return self._place(self.text.index("=") + 1 if "=" in self.text else 0)
+
+    @property
+    def key_place(self) -> Place:
+        """Where the key begins, behind the prefix."""
+        return self._place(len(self.text) - len(self.text.lstrip("+~")))
+
+    @property
+    def path(self) -> Path:
+        """The key as a path."""
+        return tuple(int(part) if part.isdecimal() else part for part in split_key(self.parsed.key_or_group))
+
+    @property
+    def raw(self) -> str:
+        """The text of the value."""
+        return self.text.partition("=")[2].strip()
+
+    def _place(self, index: int) -> Place:
+        return Place(f"<override {self.number}>", 1, index + 1, self.text)
+
+
+def read(overrides: Sequence[str], is_group: Callable[[str], bool]) -> tuple[list[GivenOverride], list[Diagnostic]]:
+    """All overrides that can be read, and the faults of the others."""
+    given: list[GivenOverride] = []
+    faults: list[Diagnostic] = []
+    for number, text in enumerate(overrides, start=1):
+        try:
+            parsed = OverridesParser.create().parse_override(text)
+        except HydraException as error:
+            faults.append(_unreadable(number, text, error))
+            continue
+        override = _given(number, text, parsed, is_group)
+        faults += _check(override)
+        given.append(override)
+    return given, faults
+
+
+def _given(number: int, text: str, parsed: Override, is_group: Callable[[str], bool]) -> GivenOverride:
+    """A plain override of a field may also set one that no file mentions: the schema knows the fields, so it is forced."""
+    group = is_group(parsed.key_or_group)
+    plain = parsed.type is OverrideType.CHANGE and not group and not parsed.is_hydra_override()
+    return GivenOverride(number, text, parsed, f"++{text}" if plain else text, group)
+
+
+def _check(override: GivenOverride) -> Iterator[Diagnostic]:
+    if override.parsed.is_sweep_override():
+        yield _comma(override)
+        return
+    if override.parsed.is_hydra_override():
+        yield Diagnostic(
+            "MS0107",
+            "Hydra's own settings are not part of a spec",
+            override.key_place,
+            fix="leave it out",
+        )
+    for text in _plain_texts(override):
+        if is_ambiguous(text):
+            yield ambiguous(text, override.value_place, override.path)
+
+
+def _plain_texts(override: GivenOverride) -> Iterator[str]:
+    value: Any = override.parsed._value
+    yield from _texts(value) if isinstance(value, (list, dict)) else _raw_text(value, override.raw)
+
+
+def _raw_text(value: Any, raw: str) -> Iterator[str]:
+    if not isinstance(value, QuotedString):
+        yield raw
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(key)
+            yield from _texts(item)
+
+
+def _comma(override: GivenOverride) -> Diagnostic:
+    key = override.parsed.key_or_group
+    return Diagnostic(
+        "MS0109",
+        f"the value of {key} is a sweep over several values, but this is a single run",
+        override.value_place,
+        reason="one run can take one value only",
+        fix=f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; "
+        "to try each value use `mindspec sweep`",
+    )
+
+
+def _unreadable(number: int, text: str, error: HydraException) -> Diagnostic:
+    key, equals, value = text.partition("=")
+    offset = len(key) + 1 if equals else 0
+    foreign = re.search(r"[^\x00-\x7f]", value)
+    if foreign:
+        return _unquoted(number, text, key, value, offset + foreign.start())
+    place = Place(f"<override {number}>", 1, min(offset, max(len(text) - 1, 0)) + 1, text)
+    if not equals:
+        return Diagnostic("MS0107", f"{text} has no value", place, fix="write key=value")
+    if value.strip() == "~":
+        return Diagnostic("MS0107", "~ is not read in an override", place, fix=f"write {key}=null", suggestion=f"{key}=null")
+    return Diagnostic(
+        "MS0107",
+        f"the override cannot be read: {_first_line(error)}",
+        place,
+        fix=f"quote the value for Hydra inside the quotes of the shell: '{key}=\"{value}\"'",
+    )
+
+
+def _unquoted(number: int, text: str, key: str, value: str, index: int) -> Diagnostic:
+    structured = value.lstrip()[:1] in ("[", "{")
+    quoted = re.sub(r"[^\s\[\]{},:\"']*[^\x00-\x7f][^\[\]{},:\"']*", r'"\g<0>"', value) if structured else f'"{value}"'
+    return Diagnostic(
+        "MS0108",
+        "text other than ASCII needs quotes in an override (命令行中的中文等非 ASCII 文本需要加引号)",
+        Place(f"<override {number}>", 1, index + 1, text),
+        reason="the shell strips one level of quotes, and Hydra's grammar wants its own",
+        fix=f"write '{key}={quoted}' (请写成 '{key}={quoted}')",
+        suggestion=f"{key}={quoted}",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,84 @@
+"""Where each composed value was written: the layers of Hydra's defaults list, then the overrides."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from hydra.core.override_parser.types import QuotedString
+
+from compiler.parse.files import SpecFile, is_plain
+from compiler.parse.overrides import GivenOverride
+from compiler.source import Path, Place
+
+
+@dataclass
+class Places:
+    """Places by path; a later layer replaces what it overrides."""
+
+    values: dict[Path, Place] = field(default_factory=dict)
+    keys: dict[Path, Place] = field(default_factory=dict)
+    written: dict[Path, str] = field(default_factory=dict)
+
+    def add_file(self, file: SpecFile, package: Path) -> None:
+        """A layer that Hydra puts under `package`."""
+        if file.node is not None:
+            self._add_mapping(file, package, file.node)
+
+    def _add_mapping(self, file: SpecFile, path: Path, node: yaml.MappingNode) -> None:
+        for key, value in node.value:
+            if path == () and key.value in ("defaults", "hydra"):
+                continue
+            below = (*path, key.value)
+            self._add_node(file, below, value)
+            self.keys[below] = file.at(key)
+            if isinstance(value, yaml.MappingNode):
+                self.values[below] = file.at(key)
+
+    def _add_node(self, file: SpecFile, path: Path, node: yaml.Node) -> None:
+        if isinstance(node, yaml.MappingNode):
+            self.values[path] = file.at(node)
+            self.written.pop(path, None)
+            self._add_mapping(file, path, node)
+            return
+        self.drop(path)
+        self.values[path] = file.at(node)
+        if is_plain(node):
+            self.written[path] = node.value
+        for index, item in enumerate(node.value if isinstance(node, yaml.SequenceNode) else ()):
+            self._add_node(file, (*path, index), item)
+
+    def add_override(self, override: GivenOverride) -> None:
+        """A value of the command line."""
+        if override.is_group or override.parsed.is_hydra_override():
+            return
+        if override.parsed.is_delete():
+            self.drop(override.path)
+            return
+        for length in range(1, len(override.path)):
+            self.values.setdefault(override.path[:length], override.key_place)
+            self.keys.setdefault(override.path[:length], override.key_place)
+        self._add_given(override, override.path, override.parsed._value)
+
+    def _add_given(self, override: GivenOverride, path: Path, value: Any) -> None:
+        self.keys[path] = override.key_place
+        if not isinstance(value, dict):
+            self.drop(path)
+            self.keys[path] = override.key_place
+        self.values[path] = override.value_place
+        for key, item in _items(value):
+            self._add_given(override, (*path, key), item)
+        if path == override.path and not isinstance(value, (dict, list, QuotedString)):
+            self.written[path] = override.raw
+
+    def drop(self, path: Path) -> None:
+        """Forget a subtree."""
+        for table in (self.values, self.keys, self.written):
+            for known in [known for known in table if known[: len(path)] == path]:
+                del table[known]
+
+
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return [(key.text if isinstance(key, QuotedString) else key, item) for key, item in value.items()]
+    return enumerate(value) if isinstance(value, list) else ()

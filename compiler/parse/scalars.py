@@ -1,0 +1,59 @@
+"""One rule for unquoted scalars, in files and in overrides.
+
+    null ~             nothing
+    true false         a boolean
+    12 -3              an integer, decimal
+    0.5 1. 3e-4 1e5    a float, with a dot or an exponent
+    everything else    text
+
+What YAML 1.1, YAML 1.2, OmegaConf and Hydra's override grammar read differently (0123, 12:30, on, 0x1F, 1_000, nan) is
+refused, since the same spec would mean two things.
+"""
+
+import re
+from typing import Any
+
+import yaml
+
+_NULL = re.compile(r"~|null|Null|NULL|")
+_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(
+    r"[-+]?((0|[1-9][0-9]*)\.[0-9]*([eE][-+]?[0-9]+)?|\.[0-9]+([eE][-+]?[0-9]+)?|(0|[1-9][0-9]*)[eE][-+]?[0-9]+)"
+    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+)
+_AMBIGUOUS = re.compile(
+    r"yes|no|on|off"  # booleans of YAML 1.1
+    r"|true|false|null"  # in a case that only some readers know
+    r"|[-+]?(inf|infinity)|nan"  # floats of Hydra's grammar
+    r"|[-+]?0[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?"  # octal or decimal
+    r"|[-+]?0[xob][0-9a-f_]+"
+    r"|[-+]?[0-9]+(_[0-9]*)+(\.[0-9_]*)?(e[-+]?[0-9]+)?"
+    r"|[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9_]*)?",  # base 60
+    re.IGNORECASE,
+)
+
+
+class SpecLoader(yaml.CSafeLoader):
+    """A safe loader whose plain scalars follow the rule above."""
+
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for _tag, _pattern in (("null", _NULL), ("bool", _BOOL), ("int", _INT), ("float", _FLOAT)):
+    SpecLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern.pattern})$"), None)
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether readers disagree on an unquoted scalar."""
+    if _NULL.fullmatch(text) or _BOOL.fullmatch(text):
+        return False
+    return _AMBIGUOUS.fullmatch(text) is not None
+
+
+def other_reading(text: str) -> str:
+    """What a YAML 1.1 reader makes of an ambiguous scalar, for the message."""
+    value: Any = yaml.safe_load(text)
+    if isinstance(value, str):
+        return "a number" if text.lower().lstrip("+-") in ("inf", "infinity", "nan") else f"the text {text!r}"
+    return f"the boolean {str(value).lower()}" if isinstance(value, bool) else f"the number {value}"

@@ -1,0 +1,204 @@
+"""Training must reach its peak, keep its checkpoints and train something."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from compiler.diagnostics import Diagnostic
+from compiler.source import SourceTree
+from compiler.spec import Spec
+from compiler.spec.train import Training
+from compiler.validate import suggest
+from compiler.validate.rules.registry import Rules
+
+RULES = Rules()
+
+_LARGEST_RATE = 1.0
+# Hugging Face name to MindSpore name of the layers of a decoder.
+_LORA_LAYERS = {
+    "q_proj": "wq", "k_proj": "wk", "v_proj": "wv", "o_proj": "wo",
+    "gate_proj": "w1", "down_proj": "w2", "up_proj": "w3",
+}  # fmt: skip
+
+Stage = Literal["pretrain", "finetune"]
+_STAGES: tuple[Stage, Stage] = ("pretrain", "finetune")
+
+
+def _both(spec: Spec) -> Iterator[tuple[Stage, Training]]:
+    """The training sections that are sound."""
+    for stage in _STAGES:
+        if stage in spec.model_fields_set:
+            yield stage, getattr(spec, stage)
+
+
+@RULES.needing()
+def warm_up_ends(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        warmup = training.schedule.warmup_steps
+        if warmup > training.steps:
+            yield Diagnostic(
+                "MS0341",
+                f"{warmup} steps of warm-up, but {training.steps} steps in all",
+                path=(stage, "schedule", "warmup_steps"),
+                reason="the learning rate would never reach its peak; the loss falls slowly and nothing says why",
+                fix=f"choose at most {training.steps}; a tenth of the steps is usual: {max(1, training.steps // 10)}",
+            )
+
+
+@RULES.needing()
+def rate_is_positive(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        for field, value, lowest in (("peak", training.schedule.peak, "0"), ("final", training.schedule.final, "0")):
+            if value < 0 or (field == "peak" and value == 0):
+                yield Diagnostic(
+                    "MS0342",
+                    f"{value} is not {'above' if field == 'peak' else 'at least'} {lowest}",
+                    path=(stage, "schedule", field),
+                    reason="a negative rate climbs the loss and a zero one learns nothing; mindformers takes both",
+                    fix="choose a positive rate such as 1.0e-3",
+                )
+
+
+@RULES.needing()
+def rate_decays(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        schedule = training.schedule
+        if schedule.final > schedule.peak > 0:
+            yield Diagnostic(
+                "MS0343",
+                f"the final rate {schedule.final} is above the peak {schedule.peak}",
+                path=(stage, "schedule", "final"),
+                reason="the rate would rise until the end of training",
+                fix="choose a final rate of at most the peak; a tenth of it is usual",
+            )
+
+
+@RULES.needing()
+def rate_is_sane(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        if training.schedule.peak >= _LARGEST_RATE:
+            yield Diagnostic(
+                "MS0344",
+                f"{training.schedule.peak} is far above any rate that AdamW learns with",
+                path=(stage, "schedule", "peak"),
+                reason="the loss becomes NaN within a few steps",
+                fix="choose a rate between 1.0e-5 and 1.0e-2; the minus sign of the exponent may be missing",
+            )
+
+
+@RULES.needing()
+def two_checkpoints(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        if training.checkpoint.keep < 2:
+            yield Diagnostic(
+                "MS0345",
+                "at least 2 must be kept",
+                path=(stage, "checkpoint", "keep"),
+                reason="the oldest is deleted before the next is written: a kill in between would leave none",
+                fix="write 2 or more",
+                suggestion="2",
+            )
+
+
+@RULES.needing()
+def some_checkpoint(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        if training.checkpoint.every > training.steps:
+            yield Diagnostic(
+                "MS0346",
+                f"a save every {training.checkpoint.every} steps, but {training.steps} steps in all",
+                path=(stage, "checkpoint", "every"),
+                reason="nothing would be saved before the end: a killed run would start again from step 0",
+                fix=f"choose at most {training.steps}",
+            )
+
+
+@RULES.needing()
+def loss_scale_is_complete(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    reads = {"none": (), "static": ("initial",), "dynamic": ("initial", "window")}
+    for stage, training in _both(spec):
+        scale = training.loss_scale
+        for field in ("initial", "window"):
+            if getattr(scale, field) is not None and field not in reads[scale.kind]:
+                yield Diagnostic(
+                    "MS0350",
+                    f"a loss scale of kind {scale.kind} has no {field}",
+                    path=(stage, "loss_scale", field),
+                    reason="the value would be ignored",
+                    fix=f"remove {field}, or set kind to {'static or dynamic' if field == 'initial' else 'dynamic'}",
+                )
+
+
+@RULES.needing("model")
+def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        if spec.model.dtype.compute == "float16" and training.loss_scale.kind == "none":
+            yield Diagnostic(
+                "MS0350",
+                "model.dtype.compute is float16, which needs a loss scale",
+                path=(stage, "loss_scale", "kind"),
+                reason="gradients below 6.0e-8 become zero and training stalls without a word",
+                fix="write dynamic",
+                suggestion="dynamic",
+            )
+
+
+@RULES.needing("finetune")
+def method_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    if spec.finetune.method == "full":
+        yield Diagnostic(
+            "MS0347",
+            "full fine-tuning is not built in this version",
+            path=("finetune", "method"),
+            reason="the stages after it merge an adapter; there would be none",
+            fix="use lora",
+            suggestion="lora",
+        )
+    elif spec.finetune.lora is None:
+        yield Diagnostic(
+            "MS0349",
+            "method lora needs the section lora",
+            path=("finetune", "lora"),
+            reason="rank, alpha and targets decide what is trained",
+            fix="add `lora: {rank: 8, alpha: 16, targets: [q_proj, v_proj]}`",
+        )
+
+
+@RULES.needing("finetune")
+def targets_exist(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    known = {*_LORA_LAYERS, *_LORA_LAYERS.values()}
+    seen: dict[str, str] = {}
+    for index, target in enumerate(spec.finetune.lora.targets if spec.finetune.lora else ()):
+        path = ("finetune", "lora", "targets", index)
+        layer = _LORA_LAYERS.get(target, target)
+        if target not in known:
+            meant = suggest.closest(target, known)
+            yield Diagnostic(
+                "MS0348",
+                f"no layer is named {target}",
+                path=path,
+                reason="a name that matches nothing is passed over, and the layer gets no adapter",
+                fix=f"did you mean {meant}?" if meant else f"known: {', '.join(_LORA_LAYERS)}",
+                suggestion=meant or "",
+            )
+        elif layer in seen:
+            yield Diagnostic(
+                "MS0330",
+                f"{target} is the layer {seen[layer]} written before",
+                path=path,
+                reason="it changes nothing but the key of the stage",
+                fix="remove it",
+            )
+        seen.setdefault(layer, target)
+
+
+@RULES.needing("finetune", "model")
+def rank_is_low(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    lora, width = spec.finetune.lora, spec.model.hidden_size
+    if lora is not None and lora.rank > width:
+        yield Diagnostic(
+            "MS0351",
+            f"rank {lora.rank} is above the width {width}",
+            path=("finetune", "lora", "rank"),
+            reason="an adapter of full rank holds more numbers than the layer it adapts",
+            fix="choose a rank such as 8",
+        )

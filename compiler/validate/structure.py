@@ -1,0 +1,266 @@
+"""Structural faults: the generated JSON Schema through `jsonschema`, told in the terms of the spec.
+
+A union is explained by the branch the user meant, and no message repeats the whole instance.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from compiler.diagnostics import Diagnostic
+from compiler.parse.references import leaves
+from compiler.schema import spec_schema
+from compiler.source import Path, SourceTree
+from compiler.spec.declare import TYPE_KEY
+from compiler.validate import suggest
+
+_TYPE_NAMES = {
+    "integer": "an integer", "number": "a number", "string": "text", "boolean": "true or false",
+    "object": "a mapping", "array": "a list", "null": "null",
+}  # fmt: skip
+_PATTERNS = {
+    r"^[a-z0-9][a-z0-9-]*$": "lower-case letters, digits and hyphens, a letter or digit first",
+    r"^[A-Za-z][A-Za-z0-9_-]*$": "letters, digits, hyphens and underscores, a letter first",
+    r"^[a-z]{2,3}(-[A-Za-z]+)*$": "a language tag such as en or zh",
+}
+_LIMITS = {
+    "minimum": "at least", "exclusiveMinimum": "greater than",
+    "maximum": "at most", "exclusiveMaximum": "less than",
+}  # fmt: skip
+
+
+def faults(tree: SourceTree) -> Iterator[Diagnostic]:
+    """Every structural fault of a tree, one a path."""
+    errors = [leaf for error in _validator().iter_errors(tree.values) for leaf in _meant(error)]
+    yield from _not_finite(tree)
+    told: set[Path] = set()
+    for error in sorted(errors, key=_priority):
+        path = tuple(error.absolute_path)
+        if error.validator in ("additionalProperties", "required") or path not in told:
+            told.add(path)
+            yield from _explain(error, path, tree)
+
+
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(spec_schema())
+
+
+def _priority(error: ValidationError) -> int:
+    """A wrong type explains the other faults of the same value."""
+    return 0 if error.validator == "type" else 1
+
+
+def _meant(error: ValidationError) -> Iterator[ValidationError]:
+    """An error of a union as the errors of the branch whose type the value has."""
+    if error.validator != "anyOf":
+        yield error
+        return
+    branches: dict[int, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(int(inner.schema_path[0]), []).append(inner)
+    fitting = [inner for inner in branches.values() if not any(_refuses_type(one, error) for one in inner)]
+    if len(fitting) == 1:
+        for inner in fitting[0]:
+            yield from _meant(inner)
+    else:
+        yield error
+
+
+def _refuses_type(inner: ValidationError, outer: ValidationError) -> bool:
+    return inner.validator == "type" and inner.absolute_path == outer.absolute_path
+
+
+def _explain(error: ValidationError, path: Path, tree: SourceTree) -> Iterable[Diagnostic]:
+    match str(error.validator):
+        case "additionalProperties":
+            return _unknown_keys(error, path, tree)
+        case "required":
+            return _missing_keys(error, path, tree)
+        case "type" | "anyOf":
+            return [_wrong_type(error, path, tree)]
+        case "enum" | "const":
+            return [_not_allowed(error, path, tree)]
+        case "pattern":
+            return [_malformed(error, path, tree)]
+        case _:
+            return [_out_of_range(error, path, tree)]
+
+
+def _unknown_keys(error: ValidationError, path: Path, tree: SourceTree) -> Iterator[Diagnostic]:
+    known = error.schema.get("properties", {})
+    for key in error.instance:
+        if key not in known:
+            yield _unknown_key(key, path, error.instance, known, tree)
+
+
+def _unknown_key(key: str, path: Path, given: Iterable[str], known: Iterable[str], tree: SourceTree) -> Diagnostic:
+    parent = [str(part) for part in path]
+    meant = suggest.key(parent, key, known, given)
+    if not path and key == "experiment":
+        hint = "begin the file with the line `# @package _global_`"
+    else:
+        hint = f"did you mean {meant}?" if meant else f"known here: {', '.join(known)}"
+    return Diagnostic(
+        "MS0201",
+        "unknown key",
+        tree.key_place((*path, key)),
+        (*path, key),
+        reason="a key that nothing reads would leave the default in force without a word",
+        fix=hint,
+        suggestion=meant or "",
+    )
+
+
+def _missing_keys(error: ValidationError, path: Path, tree: SourceTree) -> Iterator[Diagnostic]:
+    properties = error.schema.get("properties", {})
+    here = [str(part) for part in path]
+    unknown = [key for key in error.instance if key not in properties]
+    misspelt = {suggest.key(here, key, properties, error.instance) for key in unknown}
+    name = re.match(r"'(.*)' is a required property", error.message).group(1)  # type: ignore[union-attr]
+    if ".".join([*here, name]) not in misspelt:
+        doc = str(properties[name].get("description", ""))
+        yield Diagnostic(
+            "MS0202", "must be given", tree.key_place(path), (*path, name), fix=f"add `{name}:` ({doc.rstrip('.')})"
+        )
+
+
+def _wrong_type(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+    if {"enum", "const"} & error.schema.keys():
+        return _not_allowed(error, path, tree)
+    expected, value = _expected(error), error.instance
+    place = tree.place(path)
+    if isinstance(value, str) and {"integer", "number"} & expected and _number(value):
+        return Diagnostic(
+            "MS0207",
+            f"expected {_names(expected)}, got the text {_show(value)}",
+            place,
+            path,
+            reason="text does not compare or compute as a number",
+            fix=f"remove the quotes: {value}",
+            suggestion=value,
+        )
+    if "string" in expected and not isinstance(value, (str, Mapping, list)):
+        return _unquoted(path, value, tree)
+    return Diagnostic(
+        "MS0203", f"expected {_names(expected)}, got {_describe(value)}", place, path, fix=f"write {_example(error, expected)}"
+    )
+
+
+def _unquoted(path: Path, value: Any, tree: SourceTree) -> Diagnostic:
+    written = tree.written.get(path, _show(value))
+    return Diagnostic(
+        "MS0208",
+        f"expected text, got {_describe(value)}",
+        tree.place(path),
+        path,
+        reason=f"{written} without quotes is read as {_describe(value)}; the characters themselves are lost",
+        fix=f'write "{written}" in quotes',
+        suggestion=f'"{written}"',
+    )
+
+
+def _not_allowed(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+    allowed = [error.schema["const"]] if "const" in error.schema else list(error.schema["enum"])
+    meant = suggest.closest(error.instance, map(str, allowed)) if isinstance(error.instance, str) else None
+    hint = f"did you mean {meant}? " if meant else ""
+    return Diagnostic(
+        "MS0204",
+        f"{_show(error.instance)} is not allowed",
+        tree.place(path),
+        path,
+        fix=f"{hint}allowed: {', '.join(map(str, allowed))}",
+        suggestion=meant or "",
+    )
+
+
+def _malformed(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+    if error.schema.get(TYPE_KEY) == "size":
+        wanted = "a size such as 8MB (8,000,000 bytes) or 2GiB (2 x 1,073,741,824 bytes)"
+    else:
+        wanted = _PATTERNS[error.validator_value]
+    return Diagnostic(
+        "MS0206", f"{_show(error.instance)} is malformed", tree.place(path), path, fix=f"write {wanted}"
+    )
+
+
+def _out_of_range(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+    limit = error.validator_value
+    counted = {"minItems": "at least", "maxItems": "at most"}
+    if error.validator in counted:
+        message = f"a list of {len(error.instance)}, but {counted[str(error.validator)]} {limit} needed"
+    elif error.validator == "minLength":
+        message = "the text is empty"
+    else:
+        message = f"{_show(error.instance)} is not {_LIMITS[str(error.validator)]} {_show(limit)}"
+    return Diagnostic("MS0205", message, tree.place(path), path, fix=_range(error.schema))
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    """What would be accepted, in words."""
+    if "minLength" in schema:
+        return "write some text"
+    if schema.get("type") == "array":
+        least, most = schema.get("minItems"), schema.get("maxItems")
+        return f"write {least} values" if least == most else f"write at least {least}"
+    limits = [f"{word} {_show(schema[key])}" for key, word in _LIMITS.items() if key in schema]
+    return f"choose a value {' and '.join(limits)}"
+
+
+def _not_finite(tree: SourceTree) -> Iterator[Diagnostic]:
+    """NaN passes every comparison of a schema."""
+    for path, value in leaves(tree.values):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield Diagnostic("MS0205", f"{value} is not a finite number", tree.place(path), path, fix="write a number")
+
+
+def _expected(error: ValidationError) -> set[str]:
+    if error.validator == "type":
+        value = error.validator_value
+        return {value} if isinstance(value, str) else set(value)
+    branches = [_resolved(branch) for branch in error.validator_value]
+    return {str(branch.get("type", "string")) for branch in branches}
+
+
+def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    reference = schema.get("$ref")
+    return spec_schema()["$defs"][reference.rpartition("/")[2]] if reference else schema
+
+
+def _names(expected: set[str]) -> str:
+    if expected == {"integer", "string"}:
+        return "a size"
+    return " or ".join(_TYPE_NAMES[name] for name in sorted(expected, key=list(_TYPE_NAMES).index))
+
+
+def _example(error: ValidationError, expected: set[str]) -> str:
+    if "boolean" in expected:
+        return "true or false without quotes"
+    return _names(expected)
+
+
+_DESCRIBE: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    (bool, lambda value: f"the boolean {str(value).lower()}"),
+    (int, lambda value: f"the number {value}"),
+    (float, lambda value: f"the number {value}"),
+    (str, lambda value: f"the text {_show(value)}"),
+    (list, lambda value: f"a list of {len(value)}"),
+    (Mapping, lambda _value: "a mapping"),
+)
+
+
+def _describe(value: Any) -> str:
+    return next((describe(value) for kind, describe in _DESCRIBE if isinstance(value, kind)), "null")
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _number(text: str) -> bool:
+    return re.fullmatch(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*", text) is not None
