@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compiler.emit.files import experiment_files, selection_files
+from compiler.emit.files import experiment_files, root_file
 from compiler.emit.write import remove_stale, write_files
 from compiler.graph import StageGraph, verify
 from compiler.lower.graph import lower
-from compiler.lower.selection import comparison_stage
+from compiler.lower.selection import lower_selection
 from compiler.parse import load
 from compiler.planning.plan import plan
 from compiler.project import Project
@@ -36,15 +36,9 @@ def compile_experiment(project: Project, name: str, overrides: Sequence[str] = (
     return Compiled(spec, graph, experiment_files(graph))
 
 
-def compile_selection(project: Project) -> tuple[Compiled, ...]:
-    """Compile every experiment that `params.yaml` selects, in memory. Raises Faults."""
-    return tuple(compile_experiment(project, name) for name in project.selection.experiments)
-
-
-def root_files(project: Project) -> dict[str, bytes]:
+def root_files(project: Project, compiled: Sequence[Compiled]) -> dict[str, bytes]:
     """The root `dvc.yaml`: a function of `params.yaml` and the specs, never of what was compiled before."""
-    selection = project.selection
-    return selection_files(selection.experiments, selection.baseline, selection.gate, comparison_stage(project))
+    return root_file(lower_selection(project, [one.spec for one in compiled]))
 
 
 def write(project: Project, compiled: Sequence[Compiled], root: Mapping[str, bytes] | None = None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ add_arguments = add_experiment_arguments
 def run(project: Project, options: argparse.Namespace) -> int:
     """Prints the paths that changed, one a line. Raises Faults, and then nothing is written."""
     compiled = compile_selected(project, options.name, options.overrides)
-    changed = write(project, compiled, root_files(project) if options.name is None else None)
+    changed = write(project, compiled, root_files(project, compiled) if options.name is None else None)
     if options.json:
         print(json.dumps({"ok": True, "changed": list(changed)}, ensure_ascii=False))
     else:

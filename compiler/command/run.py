@@ -27,7 +27,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     compiled = compile_selected(project, options.name, options.overrides)
     for one in compiled:
         check_machine(project, options.name or one.spec.name, options.overrides, one.spec, one.graph.environment)
-    write(project, compiled, root_files(project) if options.name is None else None)
+    write(project, compiled, root_files(project, compiled) if options.name is None else None)
     folder = project.root / "experiments" / options.name if options.name else project.root
     outcome = dvc.repro(folder)
     if outcome.code:

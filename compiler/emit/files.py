@@ -1,10 +1,10 @@
 """StageGraph -> {path: bytes}: the files of one experiment, relative to the project root."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from compiler.emit.yaml_text import to_json, to_yaml
 from compiler.graph import StageGraph, StageNode
+from compiler.lower.selection import RootGraph
 
 NOTICE = "Written by `mindspec compile`; change the spec instead."
 PLACEMENT_NOTICE = "Where and how fast: no stage depends on this file. " + NOTICE
@@ -58,21 +58,17 @@ def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
     tree[last] = value
 
 
-def selection_files(names: tuple[str, ...], baseline: str | None, gate: bool, comparison: Mapping[str, Any]) -> dict[str, bytes]:
-    """The root `dvc.yaml` over the selected experiments. `comparison`: dependencies and outputs of the compare stage."""
+def root_file(graph: RootGraph) -> dict[str, bytes]:
+    """The root `dvc.yaml`: compare, perhaps gate, and what `dvc metrics|plots|params` show."""
     stages: dict[str, Any] = {
         "compare": {
             "cmd": "python -m runtime compare",
-            "deps": list(comparison["deps"]),
-            "params": [{"params.yaml": ["baseline", "experiments"]}],
+            "deps": list(graph.compare),
+            "params": [{"params.yaml": ["baseline", "experiments", "gate"]}],
             "outs": ["comparison.html", {"comparison.json": {"cache": False}}],
         }
     }
-    if gate:
-        stages["gate"] = {"cmd": "python -m runtime gate", "deps": [*comparison["gate"], "comparison.json"], "params": [{"params.yaml": ["gate"]}]}
-    top = {
-        "metrics": [f"experiments/{name}/metrics/{stage}.json" for name in names for stage in comparison["metrics"]],
-        "plots": [{f"experiments/{name}/{plot}": {"x": "step", "y": "loss"}} for name in names for plot in comparison["plots"]],
-        "params": [f"experiments/{name}/params.json" for name in names],
-    }
-    return {"dvc.yaml": to_yaml({"stages": stages, **top}, NOTICE)}
+    if graph.gate is not None:
+        stages["gate"] = {"cmd": "python -m runtime gate", "deps": [*graph.gate, "comparison.json"]}
+    plots = [{path: {"x": "step", "y": "loss"}} for path in graph.plots]
+    return {"dvc.yaml": to_yaml({"stages": stages, "metrics": list(graph.metrics), "plots": plots, "params": list(graph.params)}, NOTICE)}

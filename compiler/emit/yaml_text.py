@@ -23,7 +23,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = '"' if NUMBER_LIKE.match(value) or "\n" in value else None
+    style = '"' if NUMBER_LIKE.match(value) or not value.isprintable() else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 

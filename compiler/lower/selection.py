@@ -1,34 +1,50 @@
-"""What the root stages `compare` and `gate` read, from the selection in `params.yaml`."""
+"""What the root stages `compare` and `gate` read: the selected experiments and what they are compared with."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from compiler.project import Project
+from compiler.spec import Spec
 from runtime.contracts.registry import CONTRACTS
 
 COMPARE = "runtime.evaluation.compare"
 GATE = "runtime.evaluation.gate"
 
 
-def comparison_stage(project: Project) -> Mapping[str, Any]:
-    """Dependencies of `compare` and `gate`, and the files that `dvc metrics|plots|params` show at the root."""
-    selection = project.selection
-    compared = [*selection.experiments, *_baseline_experiment(project)]
-    results = [f"experiments/{name}/{path}" for name in compared for path in ("record.json", "metrics/evaluate.json")]
-    policies = [f"experiments/{name}/config/compare.yaml" for name in selection.experiments]
-    return {
-        "deps": [*project.code_of(COMPARE), *results, *policies, *_baseline_file(project)],
-        "gate": list(project.code_of(GATE)),
-        "metrics": [contract.name for contract in CONTRACTS if contract.metrics],
-        "plots": [plot for contract in CONTRACTS for plot in contract.plots],
-    }
+@dataclass(frozen=True)
+class RootGraph:
+    """Dependencies of `compare` and, where there is a gate, of `gate`; files that `dvc metrics|plots|params` show at the root."""
+
+    compare: tuple[str, ...]
+    gate: tuple[str, ...] | None
+    metrics: tuple[str, ...]
+    plots: tuple[str, ...]
+    params: tuple[str, ...]
 
 
-def _baseline_file(project: Project) -> list[str]:
-    path = f"baselines/{project.selection.baseline}.json"
-    return [path] if project.selection.baseline and (project.root / path).is_file() else []
+def lower_selection(project: Project, specs: Sequence[Spec]) -> RootGraph:
+    """The gate is there when `params.yaml` or one of the selected experiments asks for it."""
+    folders = [f"experiments/{spec.name}" for spec in specs]
+    policies = [f"{folder}/config/compare.yaml" for folder in folders]
+    gated = project.selection.gate or any(spec.compare.gate for spec in specs)
+    return RootGraph(
+        compare=(*project.code_of(COMPARE), *policies, *_results(folders), *_baselines(project, specs)),
+        gate=tuple(project.code_of(GATE)) if gated else None,
+        metrics=tuple(f"{folder}/{contract.metrics_file}" for folder in folders for contract in CONTRACTS if contract.metrics),
+        plots=tuple(f"{folder}/{plot}" for folder in folders for contract in CONTRACTS for plot in contract.plots),
+        params=tuple(f"{folder}/params.json" for folder in folders),
+    )
 
 
-def _baseline_experiment(project: Project) -> list[str]:
-    name = project.selection.baseline
-    return [name] if name and not _baseline_file(project) and name not in project.selection.experiments else []
+def _results(folders: Sequence[str]) -> list[str]:
+    return [f"{folder}/{path}" for folder in folders for path in ("record.json", "metrics/evaluate.json")]
+
+
+def _baselines(project: Project, specs: Sequence[Spec]) -> list[str]:
+    """A baseline is a file of `baselines/`, or the record and metrics of an experiment that is not selected itself."""
+    named = {project.selection.baseline, *(spec.compare.baseline for spec in specs)} - {None}
+    names = sorted(str(name) for name in named)
+    files = [f"baselines/{name}.json" for name in names if (project.root / "baselines" / f"{name}.json").is_file()]
+    selected = {spec.name for spec in specs}
+    others = [name for name in names if f"baselines/{name}.json" not in files and name not in selected]
+    return [*files, *_results([f"experiments/{name}" for name in others])]

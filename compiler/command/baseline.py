@@ -1,0 +1,64 @@
+"""`mindspec baseline set NAME --from EXPERIMENT[@REV]`: keep an experiment's scores as a committed file."""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+from compiler.diagnostics import Diagnostic, Faults
+from compiler.emit.write import write_files
+from compiler.project import Project
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+PARTS = {"record": "record.json", "evaluate": "metrics/evaluate.json"}
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """`set` and `list`."""
+    actions = sub.add_subparsers(dest="action", required=True, metavar="ACTION")
+    put = actions.add_parser("set", help="write baselines/NAME.json")
+    put.add_argument("name", help="letters a-z, digits and dashes")
+    put.add_argument("--from", dest="source", required=True, metavar="EXPERIMENT[@REV]", help="an experiment, as it stands or in a Git revision")
+    actions.add_parser("list", help="the baselines of this project")
+
+
+def run(project: Project, options: argparse.Namespace) -> int:
+    """Raises Faults where the experiment has no record, the revision does not exist, or the name is not one."""
+    if options.action == "list":
+        names = sorted(path.stem for path in (project.root / "baselines").glob("*.json"))
+        print(json.dumps(names) if options.json else "\n".join(names))
+        return 0
+    if not NAME.fullmatch(options.name):
+        raise Faults([Diagnostic("MS0033", f"{options.name!r} is not a name", fix="use letters a-z, digits and dashes")])
+    experiment, _, revision = options.source.partition("@")
+    content: dict[str, Any] = {"experiment": experiment}
+    content |= {key: _read(project, f"experiments/{experiment}/{path}", revision) for key, path in PARTS.items()}
+    path = f"baselines/{options.name}.json"
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    changed = write_files(project.root, {path: text.encode()})
+    print(json.dumps({"ok": True, "path": path, "changed": bool(changed)}) if options.json else path)
+    if not changed and not options.json:
+        print("already so", file=sys.stderr)
+    return 0
+
+
+def _read(project: Project, path: str, revision: str) -> Any:
+    try:
+        return json.loads(_committed(project, path, revision) if revision else (project.root / path).read_bytes())
+    except FileNotFoundError:
+        name = path.split("/")[1]
+        raise Faults([Diagnostic("MS0031", f"{path} does not exist", fix=f"run the experiment first: mindspec run {name}")]) from None
+    except ValueError as error:
+        raise Faults([Diagnostic("MS0031", f"{path} is not JSON: {error}", fix="run the experiment again")]) from None
+
+
+def _committed(project: Project, path: str, revision: str) -> bytes:
+    shown = subprocess.run(["git", "show", f"{revision}:./{path}"], cwd=project.root, capture_output=True, check=False)
+    if shown.returncode:
+        known = subprocess.run(["git", "rev-parse", "-q", "--verify", f"{revision}^{{commit}}"], cwd=project.root, capture_output=True, check=False)
+        if known.returncode:
+            raise Faults([Diagnostic("MS0032", f"{revision!r} is not a revision of this repository", fix="name a branch, a tag or a commit")])
+        raise FileNotFoundError(path)
+    return shown.stdout
