@@ -21,7 +21,7 @@ START = "start"
 
 @parameters
 class Role:
-    """The turn of one role: open, header, content, close, after. `open` may be None."""
+    """The turn of one role: open, header, content, close, and `after` before the next turn. `open` may be None."""
 
     open: str | None
     header: str
@@ -99,20 +99,21 @@ def check_pieces(template: Template, vocabulary: Vocabulary, where: str = "confi
 
 
 def render(template: Template, vocabulary: Vocabulary, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = "") -> list[Segment]:
-    """The segments of a dialogue, from the begin piece on; with `generation_prompt` also the head of the answer to come.
+    """The segments of a dialogue, from the begin piece to the last `close`; with `generation_prompt` on to the head of the answer to come.
 
     Raises StageFault (located by `where`) for unknown roles and for a wrong order of roles.
     """
     check_order(template, messages, where)
     segments = [Segment((vocabulary.special[template.begin],))]
-    for message in messages:
+    for index, message in enumerate(messages):
         role = template.roles[message.role]
         segments += [
             _head(role, vocabulary),
             Segment(tuple(vocabulary.encode(message.content)), role.trained, content=True),
             Segment((vocabulary.special[role.close],), role.trained),
-            Segment(tuple(vocabulary.encode(role.after))),
         ]
+        if generation_prompt or index + 1 < len(messages):
+            segments.append(Segment(tuple(vocabulary.encode(role.after))))
     return [*segments, _head(answering_role(template), vocabulary)] if generation_prompt else segments
 
 

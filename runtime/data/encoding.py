@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,11 @@ class Vocabulary:
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids; special pieces give nothing, bytes that are not UTF-8 give U+FFFD."""
         return self.processor.decode(list(ids))
+
+    def show(self, ids: Sequence[int]) -> str:
+        """Text of ids with the special pieces visible, for people."""
+        runs = groupby(ids, key=self.processor.is_control)
+        return "".join("".join(map(self.processor.id_to_piece, run)) if special else self.decode(list(run)) for special, run in runs)
 
     def sizes(self, text: str, ids: Sequence[int]) -> list[int]:
         """UTF-8 bytes of `text` that each of its `ids` (from `encode`) stands for; they sum to the size of the text."""
