@@ -1,0 +1,126 @@
+"""How many documents, characters and bytes enter and leave a data stage, and why the rest was dropped.
+
+Every stage of the corpus counts through a `Funnel`, so that the metrics of all of them have one shape and the numbers
+of one stage's way out are the numbers of the next one's way in.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from runtime.faults import StageFault
+from runtime.records import Record
+from runtime.stage import Stage
+
+EXAMPLES = "dropped.jsonl"
+EXAMPLES_PER_REASON = 20
+EXAMPLE_CHARACTERS = 200
+UNKNOWN_LANGUAGE = "und"  # ISO 639-2: undetermined
+
+
+@dataclass
+class Flow:
+    """What passed one gate; characters are Unicode code points, bytes are those of UTF-8."""
+
+    documents_in: int = 0
+    documents_out: int = 0
+    characters_in: int = 0
+    characters_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def enter(self, text: str) -> None:
+        """Count a document on its way in."""
+        self.documents_in += 1
+        self.characters_in += len(text)
+        self.bytes_in += len(text.encode())
+
+    def leave(self, text: str) -> None:
+        """Count a document on its way out."""
+        self.documents_out += 1
+        self.characters_out += len(text)
+        self.bytes_out += len(text.encode())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts, reasons in alphabetical order."""
+        return {**vars(self), "dropped": dict(sorted(self.dropped.items()))}
+
+
+class Funnel:
+    """The counts of one stage: in all, per source, and per language of what was decided on."""
+
+    def __init__(self, sources: Iterable[str] = ()) -> None:
+        """`sources`: names that appear in the metrics even if none of their documents does."""
+        self.total = Flow()
+        self.sources: dict[str, Flow] = {name: Flow() for name in sources}
+        self.languages: dict[str, Flow] = {}
+        self._examples: dict[str, list[dict[str, Any]]] = {}
+
+    def enter(self, record: Record) -> None:
+        """Count a document that the stage looks at; `keep` or `drop` must follow."""
+        for flow in (self.total, self._source(record)):
+            flow.enter(record.text)
+
+    def enter_bytes(self, source: str, size: int) -> None:
+        """Count a document that is too large to be held: its bytes are known, its characters are not."""
+        for flow in (self.total, self.sources.setdefault(source, Flow())):
+            flow.documents_in += 1
+            flow.bytes_in += size
+
+    def keep(self, record: Record) -> Record:
+        """Count a document that leaves, as it leaves; returns it."""
+        self._language(record).documents_in += 1
+        return self.repeat(record)
+
+    def repeat(self, record: Record) -> Record:
+        """Count a document that leaves once more; returns it."""
+        for flow in (self.total, self._source(record), self._language(record)):
+            flow.leave(record.text)
+        return record
+
+    def drop(self, record: Record, reason: str) -> None:
+        """Count a document that does not leave, and keep the first few of each reason as examples."""
+        for flow in (self.total, self._source(record), self._language(record)):
+            flow.dropped[reason] += 1
+        self._language(record).documents_in += 1
+        examples = self._examples.setdefault(reason, [])
+        if len(examples) < EXAMPLES_PER_REASON:
+            examples.append({"id": record.id, "source": record.source, "reason": reason, "text": record.text[:EXAMPLE_CHARACTERS]})
+
+    def as_dict(self) -> dict[str, Any]:
+        """The metrics every corpus stage has; sources in the order they were met, languages in alphabetical order."""
+        languages = {
+            name: {"documents_in": flow.documents_in, "documents_out": flow.documents_out, "dropped": dict(sorted(flow.dropped.items()))}
+            for name, flow in sorted(self.languages.items())
+        }
+        return {**self.total.as_dict(), "sources": {name: flow.as_dict() for name, flow in self.sources.items()}, "languages": languages}
+
+    def conclude(self, stage: Stage[Any], more: Mapping[str, Any] | None = None) -> None:
+        """Set the stage's counts, facts and metrics and write `dropped.jsonl`. Raises StageFault if nothing is left."""
+        if self.total.documents_out == 0:
+            raise StageFault(
+                f"none of {self.total.documents_in} documents is left",
+                where=stage.contract.config,
+                reason=", ".join(f"{reason}: {count}" for reason, count in sorted(self.total.dropped.items())) or "there was none to begin with",
+                fix="loosen the settings of this stage, or mend the sources",
+            )
+        stage.counts.update(documents=self.total.documents_out, bytes=self.total.bytes_out)
+        stage.facts["sources"] = list(self.sources)
+        stage.metrics({**self.as_dict(), **(more or {})})
+        self.write_examples(stage.out / EXAMPLES)
+
+    def write_examples(self, path: Path) -> None:
+        """Write the examples of dropped documents, grouped by reason."""
+        rows = (example for reason in sorted(self._examples) for example in self._examples[reason])
+        path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+
+    def _source(self, record: Record) -> Flow:
+        return self.sources.setdefault(record.source, Flow())
+
+    def _language(self, record: Record) -> Flow:
+        return self.languages.setdefault(record.language or UNKNOWN_LANGUAGE, Flow())

@@ -1,0 +1,41 @@
+"""Language of a text: by script where the script decides, else by pycld2's letter sequences."""
+
+import re
+
+import pycld2
+
+UNDETERMINED = "und"  # ISO 639-2
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_LETTER = re.compile(r"[^\W\d_]")
+_NOT_FOR_CLD2 = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]|[^\u0000-\uffff]")
+_HAN_SHARE = 0.2  # one Han character carries about as much as three Latin letters, and Chinese pages quote commands
+_KANA_SHARE = 0.1  # of Han and kana together: Japanese prose has far more, Chinese about Japan less
+_SAMPLE = 20_000
+
+
+def detect(text: str) -> str:
+    """ISO 639-1 code (zh, en, ja ...) of most of the first 20,000 characters; `und` where nothing can be told."""
+    sample = text[:_SAMPLE]
+    han, kana, hangul = (len(script.findall(sample)) for script in (_HAN, _KANA, _HANGUL))
+    letters = len(_LETTER.findall(sample))
+    if letters and hangul / letters >= _HAN_SHARE:
+        return "ko"
+    if letters and (han + kana) / letters >= _HAN_SHARE:
+        return "ja" if kana / (han + kana) >= _KANA_SHARE else "zh"
+    return _by_letters(sample) if letters else UNDETERMINED
+
+
+def primary(tag: str | None) -> str:
+    """The primary subtag of a language tag: `zh` of `zh-Hant`."""
+    return (tag or UNDETERMINED).split("-")[0].lower()
+
+
+def _by_letters(sample: str) -> str:
+    try:
+        _, _, details = pycld2.detect(_NOT_FOR_CLD2.sub(" ", sample), bestEffort=True)
+    except pycld2.error:
+        return UNDETERMINED
+    code: str = details[0][1]
+    return UNDETERMINED if code == "un" else primary(code)

@@ -1,0 +1,78 @@
+"""split: training and validation documents without leakage.
+
+Documents that are the same but for white space, case or character width go to one side together, so repeats of the mix
+and copies that deduplication was told to keep cannot be learned and then scored. Which side is a function of seed and
+text alone: more data never moves a document from validation to training. A validation document appears once.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from runtime import records
+from runtime.contracts.split import Split
+from runtime.data.funnel import Funnel
+from runtime.data.ordering import fingerprint, unit
+from runtime.faults import StageFault
+from runtime.records import Record
+from runtime.stage import Stage
+
+TRAIN, VALIDATION = "train", "validation"
+REPEAT = "repeat_in_validation"
+
+
+def held_out(groups: Iterable[str], share: float, seed: int) -> set[str]:
+    """The groups (fingerprints) of the validation set: about `share` of them, at least one, never all. Raises StageFault for fewer than two."""
+    placed = sorted((unit(seed, "split", group), group) for group in set(groups))
+    if len(placed) < 2:
+        raise StageFault(
+            f"the mix has {len(placed)} distinct documents, too few for a training and a validation set",
+            where="config/split.yaml",
+            fix="add text, or raise data.pretrain.mix.budget_bytes",
+        )
+    chosen = sum(place < share for place, _ in placed)
+    return {group for _, group in placed[: min(max(chosen, 1), len(placed) - 1)]}
+
+
+def divide(documents: Sequence[Record], share: float, seed: int) -> tuple[list[Record], list[Record], list[Record]]:
+    """Training documents, validation documents, and the repeats that validation goes without; each in order. Raises StageFault."""
+    groups = [fingerprint(document.text) for document in documents]
+    validation_groups = held_out(groups, share, seed)
+    train, validation, repeats, seen = list[Record](), list[Record](), list[Record](), set[str]()
+    for document, group in zip(documents, groups, strict=True):
+        if group not in validation_groups:
+            train.append(document)
+        elif group in seen:
+            repeats.append(document)
+        else:
+            validation.append(document)
+            seen.add(group)
+    return train, validation, repeats
+
+
+def run(stage: Stage[Split]) -> None:
+    """Divide the mix; see the module."""
+    made = stage.manifest("corpus/mix")
+    funnel, documents = Funnel(made.facts.get("sources", [])), list[Record]()
+    with stage.bar(made.counts.get("documents"), "documents") as bar:
+        for record in records.read(stage.input("corpus/mix")):
+            funnel.enter(record)
+            documents.append(record)
+            bar.advance()
+        train, validation, repeats = divide(documents, stage.parameters.validation, stage.parameters.seed)
+        for record in repeats:
+            funnel.drop(record, REPEAT)
+        records.write(stage.out / TRAIN, map(funnel.keep, train))
+        records.write(stage.out / VALIDATION, map(funnel.keep, validation))
+    sides = {TRAIN: amount(train), VALIDATION: amount(validation)}
+    stage.counts.update({f"{name}_documents": side["documents"] for name, side in sides.items()})
+    funnel.conclude(stage, {"splits": sides})
+
+
+def amount(documents: Sequence[Record]) -> dict[str, Any]:
+    """Documents, UTF-8 bytes, and documents per source of one side."""
+    names = sorted({document.source for document in documents})
+    return {
+        "documents": len(documents),
+        "bytes": sum(document.size for document in documents),
+        "sources": {name: sum(document.source == name for document in documents) for name in names},
+    }
