@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import mindspore as ms
 import numpy as np
 from mindformers.tools.register import MindFormerModuleType, MindFormerRegister
-from mindspore import RunContext
-from mindspore.train.callback import Callback
+from mindspore import nn
+from mindspore.train.callback import Callback, RunContext
 
 from runtime.faults import StageFault
 from runtime.terminal import Bar
@@ -68,7 +68,8 @@ class StopAtNonFinite(Callback):
         if math.isfinite(step.loss) and math.isfinite(step.gradient_norm) and not step.skipped:
             return
         raise StageFault(
-            f"step {step.number}: the loss is {step.loss}, the gradient norm {step.gradient_norm}, the learning rate {step.learning_rate:.3g}",
+            f"step {step.number}: the loss is {step.loss}, the gradient norm {step.gradient_norm}, "
+            f"the learning rate {step.learning_rate:.3g}",
             reason="a value that is not finite never becomes finite again; going on would only overwrite good weights",
             fix="lower schedule.peak or lengthen schedule.warmup_steps; look at the loss before this step in the log",
         )
@@ -83,9 +84,9 @@ class History(Callback):
 
     bar: Bar
     trained: Callable[[tuple[np.ndarray, ...]], int]
-    before: Callable[[ms.nn.Cell], None]
+    before: Callable[[nn.Cell], None]
     steps: list[Step] = field(default_factory=list)
-    network: ms.nn.Cell | None = None
+    network: nn.Cell | None = None
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """Look at the network before the first step."""

@@ -5,12 +5,11 @@ from pathlib import Path
 
 from runtime.faults import EnvironmentFault
 
-THREADS = 1
 
+def prepare(work: Path, threads: int) -> None:
+    """Set the process up for MindSpore, before it is imported: its logs and caches go below `work`.
 
-def prepare(work: Path) -> None:
-    """Set the process up for MindSpore: its logs and caches go below `work`, thread counts are fixed. Call before importing it.
-
+    `threads` changes the speed alone: kernels divide the work without changing the order of a sum.
     Raises EnvironmentFault where MS_SIMULATION_LEVEL is set: such a run computes nothing, yet saves weights and ends well.
     """
     if os.environ.get("MS_SIMULATION_LEVEL"):
@@ -23,9 +22,9 @@ def prepare(work: Path) -> None:
     folder = str(work.resolve())
     os.environ["LOCAL_DEFAULT_PATH"] = folder
     os.environ["LOG_MF_PATH"] = f"{folder}/log"
-    os.environ["GLOG_logtostderr"] = "1"
+    os.environ["GLOG_logtostderr"] = "1"  # noqa: SIM112 (glog reads it in this spelling)
     os.environ.setdefault("GLOG_v", "2")
-    os.environ["OMP_NUM_THREADS"] = str(THREADS)
+    os.environ["OMP_NUM_THREADS"] = str(threads)
 
 
 def check_device(target: str) -> None:

@@ -1,5 +1,6 @@
 """One training by mindformers' Trainer from a mindformers YAML, and what must be true before and after it."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,7 +112,7 @@ def train(
     """
     steps = total_steps(stage.parameters)
     work = stage.scratch / "mindformers"
-    context.prepare(work)
+    context.prepare(work, stage.placement.threads)
     config = _load(stage, work)
     from mindformers import Trainer
 
@@ -137,9 +138,9 @@ def _load(stage: Stage[YAML], work: Path) -> Any:
 
     from runtime.model import callbacks, training_cell  # noqa: F401  (they register the types that the YAML names)
 
-    config = MindFormerConfig(str(stage.config_file))
+    config: Any = MindFormerConfig(str(stage.config_file))
     config.output_dir = str(work.resolve())
-    config.train_dataset.num_parallel_workers = stage.placement.workers
+    config.train_dataset.num_parallel_workers = min(stage.placement.workers, os.cpu_count() or 1)  # more are refused
     config.train_dataset_task.dataset_config = config.train_dataset
     config.context.device_id = stage.placement.device_ids[0]
     for callback in config.callbacks:

@@ -4,6 +4,8 @@ The stock `MFTrainOneStepCell` asks the device for its floating-point status (NP
 on a GPU); neither exists on a CPU. Looking at the gradients themselves gives the same answer.
 """
 
+from typing import Any
+
 import mindspore as ms
 from mindformers.tools.register import MindFormerModuleType, MindFormerRegister
 from mindformers.wrapper import MFTrainOneStepCell
@@ -13,7 +15,7 @@ count_non_finite = ops.MultitypeFuncGraph("count_non_finite")
 
 
 @count_non_finite.register("Tensor")
-def _count_in_tensor(gradient: ms.Tensor) -> ms.Tensor:
+def _count_in_tensor(gradient: ms.Tensor) -> Any:
     wrong = ops.logical_not(ops.isfinite(ops.cast(gradient, ms.float32)))
     return ops.reduce_sum(ops.cast(wrong, ms.float32))
 
