@@ -1,0 +1,1 @@
+"""Spec -> files: the compiler. Imports only the contracts of the runtime."""

@@ -1,0 +1,1 @@
+"""What stages run. Never imports the compiler."""

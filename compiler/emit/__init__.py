@@ -1,0 +1,1 @@
+"""StageGraph -> text -> files."""

@@ -1,0 +1,1 @@
+"""Training, merging and exporting a model."""

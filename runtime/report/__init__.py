@@ -1,0 +1,1 @@
+"""The page and the record of an experiment."""
