@@ -1,0 +1,173 @@
+"""Everything the report is made from, read once: metrics, configurations, manifests, curves, predictions."""
+
+import csv
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from runtime.contracts.registry import BY_NAME
+from runtime.contracts.report import FOLDERS, STAGES, Report
+from runtime.faults import InputFault
+from runtime.manifest import NAME, Manifest, sha256_of
+from runtime.stage import JSON, Stage, read_yaml
+
+PRODUCER: dict[str, str] = {BY_NAME[stage].output: stage for stage in STAGES}
+CURVES = {"pretrain": "plots/pretrain.csv", "finetune": "plots/finetune.csv"}
+PREDICTIONS = "predictions.jsonl"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured number. `value` None with a `reason`: measured, but not finite; None without: not measured."""
+
+    value: float | int | None = None
+    reason: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.value is not None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One training, step by step; a cell that is empty or not finite is None."""
+
+    step: tuple[int, ...]
+    series: Mapping[str, tuple[float | None, ...]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result folder. `identity`: SHA-256 of its manifest, which holds the size and SHA-256 of every file."""
+
+    folder: str
+    manifest: Manifest
+    identity: str
+
+    @property
+    def bytes(self) -> int:
+        """Size of all files, the manifest left out."""
+        return sum(entry.bytes for entry in self.manifest.files)
+
+    def hashes(self, suffix: str = "") -> dict[str, str]:
+        """SHA-256 of each file whose name ends in `suffix`."""
+        return {entry.path: entry.sha256 for entry in self.manifest.files if entry.path.endswith(suffix)}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an experiment left behind; every mapping is keyed by the stage's name."""
+
+    experiment: str
+    presentation: JSON
+    environment: JSON
+    metrics: Mapping[str, JSON]
+    configs: Mapping[str, JSON]
+    results: Mapping[str, Result]
+    curves: Mapping[str, Curve]
+    predictions: tuple[JSON, ...]
+
+    def quantity(self, stage: str, *path: str) -> Quantity:
+        """A number of `metrics/<stage>.json`, by its path of keys."""
+        return quantity(self.metrics.get(stage, {}), *path)
+
+    def metric(self, stage: str, *path: str) -> Any:
+        """Any value of `metrics/<stage>.json`; None where there is none."""
+        return value_at(self.metrics.get(stage, {}), *path)
+
+    def setting(self, stage: str, *path: str) -> Any:
+        """A value of `config/<stage>.yaml`; None where there is none."""
+        return value_at(self.configs.get(stage, {}), *path)
+
+    def fact(self, stage: str, *path: str) -> Any:
+        """A fact of the manifest of a stage's result; None where there is none."""
+        result = self.results.get(stage)
+        return value_at(result.manifest.facts, *path) if result else None
+
+
+def gather(stage: Stage[Report]) -> Evidence:
+    """Read all of it. Raises InputFault for a file that is not what its stage writes; what is absent stays absent."""
+    folders = {PRODUCER[folder]: folder for folder in FOLDERS if folder in stage.contract.inputs and Path(folder).exists()}
+    metrics = {name: stage.file(f"metrics/{name}.json") for name in stage.contract.reads_metrics}
+    configs = {name: Path(f"config/{name}.yaml") for name in STAGES}
+    curves = {name: stage.file(path) for name, path in CURVES.items() if path in stage.contract.reads_plots}
+    return Evidence(
+        experiment=stage.parameters.experiment,
+        presentation=read_yaml(stage.file("presentation.yaml")),
+        environment=read_yaml(stage.file("config/environment.yaml")),
+        metrics={name: read_metrics(path) for name, path in metrics.items() if path.exists()},
+        configs={name: read_yaml(path) for name, path in configs.items() if path.exists()},
+        results={name: Result(folder, stage.manifest(folder), sha256_of(Path(folder) / NAME)) for name, folder in folders.items()},
+        curves={name: read_curve(path) for name, path in curves.items() if path.exists()},
+        predictions=read_predictions(stage.input("evaluation") / PREDICTIONS) if "evaluate" in folders else (),
+    )
+
+
+def read_metrics(path: Path) -> JSON:
+    """Read a metrics file as strict JSON. Raises InputFault (a bare NaN is not JSON)."""
+    try:
+        content = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise InputFault(f"not strict JSON: {error}", where=str(path), fix="delete the file and run `dvc repro`") from None
+    if not isinstance(content, dict):
+        raise InputFault("not a JSON object", where=str(path), fix="delete the file and run `dvc repro`")
+    return cast(JSON, content)
+
+
+def read_curve(path: Path) -> Curve:
+    """Read a CSV file whose first column is `step`. Raises InputFault with the line that cannot be read."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        names = [name for name in reader.fieldnames or [] if name != "step"]
+        steps: list[int] = []
+        series: dict[str, list[float | None]] = {name: [] for name in names}
+        for row in reader:
+            try:
+                steps.append(int(row["step"]))
+                for name in names:
+                    series[name].append(_finite(row[name]))
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputFault(f"not a row of numbers: {error}", where=f"{path}:{reader.line_num}", fix="delete the file and run `dvc repro`") from None
+    return Curve(tuple(steps), {name: tuple(values) for name, values in series.items()})
+
+
+def read_predictions(path: Path) -> tuple[JSON, ...]:
+    """Read one JSON object a line; none where the core suite was not run. Raises InputFault."""
+    if not path.exists():
+        return ()
+    rows: list[JSON] = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        try:
+            rows += [json.loads(line)] if line.strip() else []
+        except ValueError as error:
+            raise InputFault(f"not JSON: {error}", where=f"{path}:{number}", fix="delete the folder and run `dvc repro`") from None
+    return tuple(rows)
+
+
+def value_at(tree: Any, *path: str) -> Any:
+    """The value at a path of keys; None where there is none."""
+    for key in path:
+        if not isinstance(tree, Mapping):
+            return None
+        tree = cast(Mapping[str, Any], tree).get(key)
+    return tree
+
+
+def quantity(tree: Any, *path: str) -> Quantity:
+    """The number at a path of keys, with the reason beside it (`<key>_reason`) where it is null."""
+    value = value_at(tree, *path)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Quantity(value)
+    reason = value_at(tree, *path[:-1], f"{path[-1]}_reason")
+    return Quantity(None, str(reason) if reason else None)
+
+
+def _finite(cell: str) -> float | None:
+    value = float(cell) if cell else math.nan
+    return value if math.isfinite(value) else None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
