@@ -72,7 +72,9 @@ def load_template(path: Path) -> Template:
 
 def _contradictions(template: Template) -> Iterable[str]:
     for name, role in template.roles.items():
-        yield from (f"roles.{name}.follows: {other} is no role, and not {START}" for other in role.follows if other not in (*template.roles, START))
+        yield from (
+            f"roles.{name}.follows: {other} is no role, and not {START}" for other in role.follows if other not in (*template.roles, START)
+        )
         if template.begin in (role.open, role.close):
             yield f"roles.{name}: {template.begin} begins the row and must not stand inside it"
     if not any(role.trained for role in template.roles.values()):
@@ -80,7 +82,12 @@ def _contradictions(template: Template) -> Iterable[str]:
 
 
 def _broken(path: Path, wrong: Sequence[str]) -> StageFault:
-    return StageFault("; ".join(wrong), str(path), "rows would differ between training and evaluation", "mend the file in specs/template/ and compile again")
+    return StageFault(
+        "; ".join(wrong),
+        where=str(path),
+        reason="rows would differ between training and evaluation",
+        fix="mend the file in specs/template/ and compile again",
+    )
 
 
 def check_pieces(template: Template, vocabulary: Vocabulary, where: str = "config/template.yaml") -> None:
@@ -90,15 +97,22 @@ def check_pieces(template: Template, vocabulary: Vocabulary, where: str = "confi
     if unknown:
         raise StageFault(
             f"{', '.join(unknown)}: no special piece of the tokenizer",
-            where,
-            "as text they would be cut into ordinary pieces, and an answer would have no end",
-            f"add them to tokenizer.special_tokens.user; the tokenizer has {', '.join(vocabulary.special)}",
+            where=where,
+            reason="as text they would be cut into ordinary pieces, and an answer would have no end",
+            fix=f"add them to tokenizer.special_tokens.user; the tokenizer has {', '.join(vocabulary.special)}",
         )
     if vocabulary.special[template.begin] != vocabulary.bos:
-        raise StageFault(f"begin is {template.begin}, not the tokenizer's bos", where, "the model was pre-trained on documents that begin with bos", "use the text of bos")
+        raise StageFault(
+            f"begin is {template.begin}, not the tokenizer's bos",
+            where=where,
+            reason="the model was pre-trained on documents that begin with bos",
+            fix="use the text of bos",
+        )
 
 
-def render(template: Template, vocabulary: Vocabulary, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = "") -> list[Segment]:
+def render(
+    template: Template, vocabulary: Vocabulary, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = ""
+) -> list[Segment]:
     """The segments of a dialogue, from the begin piece to the last `close`; with `generation_prompt` on to the head of the answer to come.
 
     Raises StageFault (located by `where`) for unknown roles and for a wrong order of roles.
@@ -132,11 +146,21 @@ def check_order(template: Template, messages: Sequence[Message], where: str = ""
     found = [message.role for message in messages]
     expected = f"expected tags: {', '.join(template.roles)}"
     if unknown := sorted(set(found) - set(template.roles)):
-        raise StageFault(f"unknown role {', '.join(unknown)}; {expected}", where, f"the row has: {', '.join(found)}", "rename the roles, or set the source's format")
+        raise StageFault(
+            f"unknown role {', '.join(unknown)}; {expected}",
+            where=where,
+            reason=f"the row has: {', '.join(found)}",
+            fix="rename the roles, or set the source's format",
+        )
     for before, role in zip([START, *found], found, strict=False):
         if before not in template.roles[role].follows:
             allowed = ", ".join(template.roles[role].follows)
-            raise StageFault(f"{role} after {before}; the row has: {', '.join(found)}", where, f"the template lets {role} follow {allowed} only", "mend the row; it is not repaired silently")
+            raise StageFault(
+                f"{role} after {before}; the row has: {', '.join(found)}",
+                where=where,
+                reason=f"the template lets {role} follow {allowed} only",
+                fix="mend the row; it is not repaired silently",
+            )
 
 
 def stop_ids(template: Template, vocabulary: Vocabulary) -> tuple[int, ...]:

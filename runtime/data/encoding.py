@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,9 @@ class Vocabulary:
         """UTF-8 bytes of `text` that each of its `ids` (from `encode`) stands for; they sum to the size of the text."""
         if self.processor.unk_id() not in ids:
             return [self._bytes_of[id] for id in ids]
-        return [len(piece.surface.encode()) for piece in self.processor.encode(text, out_type="immutable_proto").pieces]
+        pieces = self.processor.encode(text, out_type=str)  # an unknown piece comes as the characters it stands for
+        ends = list(accumulate(map(len, pieces)))
+        return [len(text[start:end].encode()) for start, end in pairwise([0, *ends])]
 
     def is_unknown(self, id: int) -> bool:
         """Whether an id stands for characters that have no piece."""
@@ -123,15 +125,20 @@ def from_parts(processor: SentencePieceProcessor, stated: Mapping[str, Any], whe
     """A model with the special pieces that `special_tokens.json` states. Raises StageFault where they differ."""
     named = [(stated[name]["text"], stated[name]["id"]) for name in ("pad", "bos", "eos")]
     special = dict([*named, *stated["user"].items()])
-    wrong = [f"{text} is said to be {id}, is {processor.piece_to_id(text)}" for text, id in special.items() if not _is_special(processor, text, id)]
+    wrong = [
+        f"{text} is said to be {id}, is {processor.piece_to_id(text)}"
+        for text, id in special.items()
+        if not _is_special(processor, text, id)
+    ]
     if stated["vocab_size"] != processor.get_piece_size():
         wrong.append(f"vocab_size is said to be {stated['vocab_size']}, is {processor.get_piece_size()}")
     if wrong:
-        raise StageFault("; ".join(wrong), where=where, reason="rows would hold wrong ids", fix="delete the tokenizer folder and run `dvc repro`")
+        raise StageFault(
+            "; ".join(wrong), where=where, reason="rows would hold wrong ids", fix="delete the tokenizer folder and run `dvc repro`"
+        )
     pad, bos, eos = (id for _, id in named)
     return Vocabulary(processor, special, pad, bos, eos, tuple(stated["user"]))
 
 
 def _is_special(processor: SentencePieceProcessor, text: str, id: int) -> bool:
     return 0 <= id < processor.get_piece_size() and processor.piece_to_id(text) == id and processor.is_control(id)
-

@@ -1,15 +1,9 @@
 """format: instruction rows -> token ids and labels through one chat template."""
 
-import hashlib
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
-
-import xxhash
 
 from runtime import records
 from runtime.contracts.format import Format
@@ -17,6 +11,7 @@ from runtime.data import chat, encoding, instructions
 from runtime.data.chat import IGNORED, Segment, Template
 from runtime.data.encoding import Vocabulary
 from runtime.data.instructions import Dialogue
+from runtime.data.ordering import fingerprint, rank
 from runtime.faults import StageFault
 from runtime.stage import Stage
 
@@ -55,20 +50,11 @@ class Unusable(Exception):
     """A row that is dropped; its argument is the reason that is counted."""
 
 
-def normalized(text: str) -> str:
-    """What two texts must share to be one: NFKC, case folded, runs of white space as one blank."""
-    return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).casefold()).strip()
-
-
 def keys_of(dialogue: Dialogue) -> tuple[str, str]:
-    """(whole dialogue, its first prompt without the answers), normalised and hashed."""
-    turns = [f"{message.role}\0{normalized(message.content)}" for message in dialogue.messages]
+    """(whole dialogue, what precedes its first answer), as fingerprints that ignore case, width and white space."""
+    turns = [f"{message.role}:{message.content}" for message in dialogue.messages]
     answer = next(index for index, message in enumerate(dialogue.messages) if message.role == "assistant")
-    return _digest("\0".join(turns)), _digest("\0".join(turns[:answer]))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return fingerprint("\0".join(turns)), fingerprint("\0".join(turns[:answer]))
 
 
 def truncate_middle(segments: Sequence[Segment], limit: int, vocabulary: Vocabulary) -> list[Segment]:
@@ -125,19 +111,19 @@ def split_rows(rows: Sequence[Row], share: float, seed: int) -> tuple[list[Row],
         groups.setdefault(row.prompt, []).append(row)
     wanted, validation = max(1, round(share * len(rows))), set[str]()
     held = 0
-    for prompt in sorted(groups, key=lambda prompt: stable(seed, prompt)):
+    for prompt in sorted(groups, key=lambda prompt: rank(seed, prompt)):
         if held < wanted:
             validation.add(prompt)
             held += len(groups[prompt])
     train, kept_out = [row for row in rows if row.prompt not in validation], [row for row in rows if row.prompt in validation]
     if not train or not kept_out:
-        raise StageFault(f"{len(rows)} usable rows with {len(groups)} different prompts cannot be split", CONFIG, "training and validation each need a row, and share no prompt", "give more rows, or see metrics for why rows were dropped")
+        raise StageFault(
+            f"{len(rows)} usable rows with {len(groups)} different prompts cannot be split",
+            where=CONFIG,
+            reason="training and validation each need a row, and share no prompt",
+            fix="give more rows, or see metrics for why rows were dropped",
+        )
     return train, kept_out
-
-
-def stable(seed: int, text: str) -> str:
-    """A hash that orders by seed and text alone."""
-    return xxhash.xxh3_128_hexdigest(f"{seed}\0{text}".encode())
 
 
 def weigh(rows: Sequence[Row], weights: Mapping[str, float], seed: int) -> list[Row]:
@@ -147,7 +133,7 @@ def weigh(rows: Sequence[Row], weights: Mapping[str, float], seed: int) -> list[
     """
     if len(set(weights.values())) == 1:
         return list(rows)
-    by_source = {name: sorted((row for row in rows if row.source == name), key=lambda row: stable(seed, row.id)) for name in weights}
+    by_source = {name: sorted((row for row in rows if row.source == name), key=lambda row: rank(seed, row.id)) for name in weights}
     present = {name: weight for name, weight in weights.items() if by_source[name]}
     total = sum(len(by_source[name]) for name, weight in present.items() if weight > 0)
     return [row for name, weight in present.items() for row in repeat(by_source[name], round(total * weight / sum(present.values())))]
@@ -168,16 +154,23 @@ def run(stage: Stage[Format]) -> None:
     tallies = {name: Tally() for name in parameters.sources}
     dialogues = list(unique(read_all(stage, template), tallies))
     with stage.bar(len(dialogues), "rows") as bar:
-        rows = list(encode_all(dialogues, tallies, lambda dialogue: encode_dialogue(dialogue, template, vocabulary, parameters), bar.advance))
+        rows = list(
+            encode_all(dialogues, tallies, lambda dialogue: encode_dialogue(dialogue, template, vocabulary, parameters), bar.advance)
+        )
     before, validation = split_rows(rows, parameters.validation, parameters.seed)
     train = weigh(before, {name: source.weight for name, source in parameters.sources.items()}, parameters.seed)
     splits = {"train": train, "validation": validation}
     for name, members in splits.items():
-        ordered = sorted(members, key=lambda row: stable(parameters.seed, row.id))
+        ordered = sorted(members, key=lambda row: rank(parameters.seed, row.id))
         records.write_rows(stage.out / name, (_as_dict(row) for row in ordered))
     (stage.out / "sample.txt").write_text(sample(rows, vocabulary), "utf-8", newline="\n")
     stage.counts = {name: len(members) for name, members in splits.items()}
-    stage.facts = {"tokenizer": vocabulary.identity, "seq_length": parameters.seq_length, "row_length": parameters.seq_length + 1, "ignored_label": IGNORED}
+    stage.facts = {
+        "tokenizer": vocabulary.identity,
+        "seq_length": parameters.seq_length,
+        "row_length": parameters.seq_length + 1,
+        "ignored_label": IGNORED,
+    }
     stage.metrics(summary(tallies, splits, before))
 
 
@@ -186,10 +179,14 @@ def check(parameters: Format, template: Template, vocabulary: Vocabulary) -> Non
     chat.check_pieces(template, vocabulary)
     trained = [name for name, role in template.roles.items() if role.trained]
     if trained != [parameters.train_on]:
-        raise StageFault(f"the template trains {', '.join(trained)}, train_on is {parameters.train_on}", "config/template.yaml", fix="set `trained` of the roles to agree")
+        raise StageFault(
+            f"the template trains {', '.join(trained)}, train_on is {parameters.train_on}",
+            where="config/template.yaml",
+            fix="set `trained` of the roles to agree",
+        )
     weights = {name: source.weight for name, source in parameters.sources.items()}
     if not any(weights.values()) or min(weights.values()) < 0:
-        raise StageFault(f"weights {weights} select nothing", CONFIG, fix="give a source a weight above 0, and none a negative one")
+        raise StageFault(f"weights {weights} select nothing", where=CONFIG, fix="give a source a weight above 0, and none a negative one")
 
 
 def read_all(stage: Stage[Format], template: Template) -> Iterable[Dialogue]:
@@ -212,7 +209,9 @@ def unique(dialogues: Iterable[Dialogue], tallies: Mapping[str, Tally]) -> Itera
             yield dialogue
 
 
-def encode_all(dialogues: Iterable[Dialogue], tallies: Mapping[str, Tally], encode: Callable[[Dialogue], Row], advance: Callable[[], None]) -> Iterable[Row]:
+def encode_all(
+    dialogues: Iterable[Dialogue], tallies: Mapping[str, Tally], encode: Callable[[Dialogue], Row], advance: Callable[[], None]
+) -> Iterable[Row]:
     """The rows of all dialogues that can be used; the others are counted by reason."""
     for dialogue in dialogues:
         tally = tallies[dialogue.source]
@@ -243,7 +242,10 @@ def summary(tallies: Mapping[str, Tally], splits: Mapping[str, Sequence[Row]], b
         }
         for name, tally in tallies.items()
     }
-    tokens = {split: {"rows": len(rows), "tokens": sum(len(row.input_ids) for row in rows), "trained_tokens": sum(row.trained for row in rows)} for split, rows in splits.items()}
+    tokens = {
+        split: {"rows": len(rows), "tokens": sum(len(row.input_ids) for row in rows), "trained_tokens": sum(row.trained for row in rows)}
+        for split, rows in splits.items()
+    }
     return {"splits": tokens, "sources": sources}
 
 

@@ -1,8 +1,8 @@
 """Instruction rows of the known formats -> dialogues, each with the place it was read from.
 
-    alpaca     {"instruction": str, "input": str?, "output": str, "system": str?}
-    messages   {"messages": [{"role": system | user | assistant, "content": str}, ...]}
-    sharegpt   {"conversations": [{"from": system | human | gpt, "value": str}, ...]}
+alpaca     {"instruction": str, "input": str?, "output": str, "system": str?}
+messages   {"messages": [{"role": system | user | assistant, "content": str}, ...]}
+sharegpt   {"conversations": [{"from": system | human | gpt, "value": str}, ...]}
 """
 
 from collections.abc import Callable, Iterator
@@ -64,7 +64,11 @@ def _files(root: Path, path: str) -> list[tuple[str, Path]]:
     place = root / path
     files = sorted(place.rglob("*.jsonl"), key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
     if not files or not files[0].is_file():
-        raise StageFault(f"{path} is neither a file nor a folder with *.jsonl", "config/format.yaml", fix="mend data.instruct.sources.*.path (relative to the project root)")
+        raise StageFault(
+            f"{path} is neither a file nor a folder with *.jsonl",
+            where="config/format.yaml",
+            fix="mend data.instruct.sources.*.path (relative to the project root)",
+        )
     return [(file.relative_to(root).as_posix(), file) for file in files]
 
 
@@ -77,15 +81,15 @@ def _rows(name: str, file: Path) -> Iterator[tuple[str, JSON]]:
             try:
                 row = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
             except orjson.JSONDecodeError as error:
-                raise StageFault(f"not a JSON object: {error}", where, fix="one JSON object a line, in UTF-8") from None
+                raise StageFault(f"not a JSON object: {error}", where=where, fix="one JSON object a line, in UTF-8") from None
             if not isinstance(row, dict):
-                raise StageFault(f"a {type(row).__name__}, not a JSON object", where, fix="one JSON object a line")
+                raise StageFault(f"a {type(row).__name__}, not a JSON object", where=where, fix="one JSON object a line")
             yield where, row
 
 
 def _alpaca(row: JSON, where: str, template: Template) -> list[Message]:
     if other := next((name for name, turns in TURNS.items() if turns.field in row), None):
-        raise StageFault(f"no 'instruction'; the row has {_shape(row)}", where, fix=f"set the source's format to {other}")
+        raise StageFault(f"no 'instruction'; the row has {_shape(row)}", where=where, fix=f"set the source's format to {other}")
     instruction = _text(row, "instruction", where)
     input, system = (_text(row, name, where) if row.get(name) is not None else "" for name in ("input", "system"))
     answer = _text(row, "output", where)
@@ -97,30 +101,57 @@ def _turns(row: JSON, where: str, format: str) -> list[Message]:
     items = row.get(turns.field)
     expected = f"expected tags: {', '.join(turns.roles)}"
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
-        raise StageFault(f"no list '{turns.field}'; the row has {_shape(row)}; {expected}", where, "the source's format is " + format, "set the format that fits")
+        raise StageFault(
+            f"no list '{turns.field}'; the row has {_shape(row)}; {expected}",
+            where=where,
+            reason="the source's format is " + format,
+            fix="set the format that fits",
+        )
     found = [str(item.get(turns.role)) for item in items]
     if unknown := [tag for tag in dict.fromkeys(found) if tag not in turns.roles]:
-        raise StageFault(f"unknown tag {', '.join(unknown)}; found tags: {', '.join(found)}; {expected}", where, "the source's format is " + format, "rename the tags, or set the format that fits")
+        raise StageFault(
+            f"unknown tag {', '.join(unknown)}; found tags: {', '.join(found)}; {expected}",
+            where=where,
+            reason="the source's format is " + format,
+            fix="rename the tags, or set the format that fits",
+        )
     return [Message(turns.roles[tag], _text(item, turns.content, where)) for tag, item in zip(found, items, strict=True)]
 
 
 def _shape(row: JSON) -> str:
     """The fields of a row, and the tags in its list of turns."""
     lists = [(turns, row[turns.field]) for turns in TURNS.values() if isinstance(row.get(turns.field), list)]
-    tags = {str(item[key]) for turns, items in lists for item in items if isinstance(item, dict) for key in (turns.role, "from", "role") if key in item}
+    tags = {
+        str(item[key])
+        for turns, items in lists
+        for item in items
+        if isinstance(item, dict)
+        for key in (turns.role, "from", "role")
+        if key in item
+    }
     fields = f"fields {', '.join(map(repr, row))}" if row else "no field"
     return f"{fields} with tags {', '.join(sorted(tags))}" if tags else fields
 
 
 def _text(row: JSON, name: str, where: str) -> str:
     if name not in row or row[name] is None:
-        raise StageFault(f"no '{name}'; the row has {_shape(row)}", where, "a training row needs it", f"add '{name}', or take the row out")
+        raise StageFault(
+            f"no '{name}'; the row has {_shape(row)}",
+            where=where,
+            reason="a training row needs it",
+            fix=f"add '{name}', or take the row out",
+        )
     if not isinstance(row[name], str):
-        raise StageFault(f"'{name}' is {type(row[name]).__name__}, not text", where, fix=f"write '{name}' as a string")
+        raise StageFault(f"'{name}' is {type(row[name]).__name__}, not text", where=where, fix=f"write '{name}' as a string")
     return row[name]
 
 
 def _answered(messages: list[Message], where: str) -> list[Message]:
     if messages[-1].role != "assistant":
-        raise StageFault(f"the last turn is {messages[-1].role}; tags: {', '.join(message.role for message in messages)}", where, "a training row ends with an answer", "add the answer, or take the row out")
+        raise StageFault(
+            f"the last turn is {messages[-1].role}; tags: {', '.join(message.role for message in messages)}",
+            where=where,
+            reason="a training row ends with an answer",
+            fix="add the answer, or take the row out",
+        )
     return messages

@@ -32,7 +32,7 @@ class Written:
     rows: int
 
 
-def write(folder: Path, split: str, columns: tuple[str, ...], rows: Iterable[Row], shards: int, estimated_bytes: int) -> Written:
+def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, ...], shards: int = 1, estimated_bytes: int = 0) -> Written:
     """Write rows of int32 columns as `<split>.mindrecord`, or `<split>.mindrecord0` ... with several shards; read them back.
 
     Raises StageFault where a value does not fit int32, there are fewer rows than shards, or other rows come back.
@@ -48,8 +48,15 @@ def write(folder: Path, split: str, columns: tuple[str, ...], rows: Iterable[Row
         given.update(_digest(row, columns) for row in batch)
         writer.write_raw_data(batch)
     if given.total() < shards:
-        raise StageFault(f"{split} has {given.total()} rows for {shards} shards", "", "a shard would be empty", "lower pack.shards, or give more text")
+        raise StageFault(
+            f"{split} has {given.total()} rows for {shards} shards",
+            where="",
+            reason="a shard would be empty",
+            fix="lower pack.shards, or give more text",
+        )
     writer.commit()
+    for file in folder.glob(f"{name.name}*"):
+        file.chmod(0o644)  # the writer leaves them to their owner alone
     written = Written(file_names(f"{split}.mindrecord", shards), given.total())
     _compare(folder, written, columns, given)
     return written
@@ -83,8 +90,16 @@ def _checked(row: Row, columns: tuple[str, ...], where: str) -> dict[str, np.nda
     limits = np.iinfo(np.int32)
     for column in columns:
         values = np.asarray(row[column])
-        if values.dtype.kind not in "iu" or values.ndim != 1 or (values.size and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max):
-            raise StageFault(f"{column} is not a list of 32-bit integers: {values.dtype}, largest {values.max() if values.size else 'none'}", where, "the model reads int32 ids")
+        if (
+            values.dtype.kind not in "iu"
+            or values.ndim != 1
+            or (values.size and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max)
+        ):
+            raise StageFault(
+                f"{column} is not a list of 32-bit integers: {values.dtype}, largest {values.max() if values.size else 'none'}",
+                where=where,
+                reason="the model reads int32 ids",
+            )
     return {column: np.asarray(row[column]).astype(np.int32) for column in columns}
 
 
@@ -97,4 +112,9 @@ def _compare(folder: Path, written: Written, columns: tuple[str, ...], given: Co
     found = Counter(_digest(row, columns) for file in written.files for row in read(folder, file))
     if found != given:
         lost, added = given - found, found - given
-        raise StageFault(f"{lost.total()} of {written.rows} rows are missing and {added.total()} are new when {', '.join(written.files)} are read back", str(folder.name), "MindRecord dropped or changed rows", "report this as a bug of the pack stage")
+        raise StageFault(
+            f"{lost.total()} of {written.rows} rows are missing and {added.total()} are new when {', '.join(written.files)} are read back",
+            where=str(folder.name),
+            reason="MindRecord dropped or changed rows",
+            fix="report this as a bug of the pack stage",
+        )

@@ -14,7 +14,17 @@ from runtime.contracts.pack import Pack
 from runtime.data import encoding, mindrecord
 from runtime.data.encoding import Vocabulary
 from runtime.data.mindrecord import Written
-from runtime.data.rows import INSTRUCT_LAYOUT, PRETRAIN_LAYOUT, RowCutter, Unigram, check_ids, document_ids, pad_row, scored, tokens_by_source
+from runtime.data.rows import (
+    INSTRUCT_LAYOUT,
+    PRETRAIN_LAYOUT,
+    RowCutter,
+    Unigram,
+    check_ids,
+    document_ids,
+    pad_row,
+    scored,
+    tokens_by_source,
+)
 from runtime.faults import InputFault, StageFault
 from runtime.stage import Stage
 
@@ -57,7 +67,9 @@ def _pack_corpus(stage: Stage[Pack]) -> None:
         documents, size = extent(corpus / split)
         with stage.bar(documents, "documents", f"{stage.contract.name} {split}") as bar:
             rows = at_least_one(part.rows(corpus / split, vocabulary, bar.advance), split, part.cutter)
-            written[split] = mindrecord.write(stage.out, split, ("input_ids",), rows, parameters.shards, 4 * (size + 2 * documents))
+            written[split] = mindrecord.write(
+                stage.out, split, rows, columns=("input_ids",), shards=parameters.shards, estimated_bytes=4 * (size + 2 * documents)
+            )
     splits = {split: _corpus_facts(part.cutter, written[split]) for split, part in packed.items()}
     state(stage, vocabulary, ("input_ids",), PRETRAIN_LAYOUT, splits)
     unigram = packed["train"].labels.score(packed["validation"].labels, packed["validation"].cutter.scored_bytes)
@@ -76,9 +88,9 @@ def at_least_one(rows: Iterable[dict[str, np.ndarray]], split: str, cutter: RowC
     if not cutter.rows:
         raise StageFault(
             f"{split} has {cutter.tokens} tokens in {cutter.documents} documents: not one row of {cutter.seq_length + 1}",
-            f"corpus/split/{split}",
-            "nothing could be trained or scored",
-            "give more text, a larger data.pretrain.split.validation, or a smaller model.seq_length",
+            where=f"corpus/split/{split}",
+            reason="nothing could be trained or scored",
+            fix="give more text, a larger data.pretrain.split.validation, or a smaller model.seq_length",
         )
 
 
@@ -104,7 +116,12 @@ def _pack_dialogues(stage: Stage[Pack]) -> None:
     check_origin(stage, vocabulary)
     splits = {split: pack_dialogues(stage, folder / split, split, vocabulary) for split in SPLITS}
     state(stage, vocabulary, ("input_ids", "labels"), INSTRUCT_LAYOUT, splits)
-    stage.metrics({"splits": _without_files(splits), "fill": {split: round(facts["tokens"] / (facts["rows"] * (parameters.seq_length + 1)), 6) for split, facts in splits.items()}})
+    stage.metrics(
+        {
+            "splits": _without_files(splits),
+            "fill": {split: round(facts["tokens"] / (facts["rows"] * (parameters.seq_length + 1)), 6) for split, facts in splits.items()},
+        }
+    )
 
 
 def check_origin(stage: Stage[Pack], vocabulary: Vocabulary) -> None:
@@ -124,14 +141,24 @@ def pack_dialogues(stage: Stage[Pack], folder: Path, split: str, vocabulary: Voc
             where = f"{folder} row {index} ({row['id']})"
             padded = pad_row(row["input_ids"], row["labels"], length, vocabulary.pad, where)
             check_ids(padded["input_ids"], vocabulary.size, where)
-            count.update(tokens=len(row["input_ids"]), trained_tokens=int(scored(padded["input_ids"], padded["labels"], vocabulary.pad).sum()))
+            count.update(
+                tokens=len(row["input_ids"]), trained_tokens=int(scored(padded["input_ids"], padded["labels"], vocabulary.pad).sum())
+            )
             bar.advance()
             yield padded
 
     with stage.bar(stage.manifest("instruct").counts[split], "rows", f"{stage.contract.name} {split}") as bar:
         estimate = stage.manifest("instruct").counts[split] * length * 8
-        written = mindrecord.write(stage.out, split, ("input_ids", "labels"), rows(), stage.parameters.shards, estimate)
-    return {"files": list(written.files), "rows": written.rows, "documents": written.rows, "tokens": count["tokens"], "trained_tokens": count["trained_tokens"]}
+        written = mindrecord.write(
+            stage.out, split, rows(), columns=("input_ids", "labels"), shards=stage.parameters.shards, estimated_bytes=estimate
+        )
+    return {
+        "files": list(written.files),
+        "rows": written.rows,
+        "documents": written.rows,
+        "tokens": count["tokens"],
+        "trained_tokens": count["trained_tokens"],
+    }
 
 
 def state(stage: Stage[Pack], vocabulary: Vocabulary, columns: tuple[str, ...], layout: str, splits: JSON) -> None:

@@ -15,8 +15,13 @@ from runtime.data.chat import IGNORED
 from runtime.data.encoding import Vocabulary
 from runtime.faults import StageFault
 
-PRETRAIN_LAYOUT = "bos text eos; documents joined, attention crosses; a row of seq_length + 1 ids begins with the last id of the row before; labels shifted by the model"
-INSTRUCT_LAYOUT = "one dialogue a row, pad behind it; labels at the position of their id, -100 where not trained; labels shifted by the model"
+PRETRAIN_LAYOUT = (
+    "documents as bos text eos, joined, separated by eos alone: attention crosses; "
+    "a row begins with the last id of the row before; the model shifts labels"
+)
+INSTRUCT_LAYOUT = (
+    "one dialogue a row, pad behind it; labels stand at the position of their id, -100 where not trained; the model shifts labels"
+)
 
 
 def document_ids(vocabulary: Vocabulary, text: str) -> tuple[list[int], list[int]]:
@@ -74,11 +79,23 @@ class RowCutter:
 def pad_row(input_ids: Sequence[int], labels: Sequence[int], length: int, pad: int, where: str) -> dict[str, np.ndarray]:
     """One dialogue as a row: ids filled with `pad`, labels with IGNORED, by position and not by id. Raises StageFault."""
     if len(input_ids) != len(labels) or len(input_ids) > length:
-        raise StageFault(f"{len(input_ids)} ids and {len(labels)} labels do not fit a row of {length}", where, fix="delete the folder instruct and run `dvc repro`")
+        raise StageFault(
+            f"{len(input_ids)} ids and {len(labels)} labels do not fit a row of {length}",
+            where=where,
+            fix="delete the folder instruct and run `dvc repro`",
+        )
     missing = length - len(input_ids)
-    row = {"input_ids": np.asarray([*input_ids, *[pad] * missing], np.int64), "labels": np.asarray([*labels, *[IGNORED] * missing], np.int64)}
+    row = {
+        "input_ids": np.asarray([*input_ids, *[pad] * missing], np.int64),
+        "labels": np.asarray([*labels, *[IGNORED] * missing], np.int64),
+    }
     if not scored(row["input_ids"], row["labels"], pad).any():
-        raise StageFault("no trained token in the row", where, "its loss would be 0 divided by 0", "delete the folder instruct and run `dvc repro`")
+        raise StageFault(
+            "no trained token in the row",
+            where=where,
+            reason="its loss would be 0 divided by 0",
+            fix="delete the folder instruct and run `dvc repro`",
+        )
     return row
 
 
@@ -91,7 +108,12 @@ def check_ids(ids: np.ndarray, size: int, where: str) -> np.ndarray:
     """The same ids. Raises StageFault where one is not in 0 ... size - 1."""
     if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < size:
         wrong = next(int(id) for id in ids.flat if not 0 <= id < size)
-        raise StageFault(f"token id {wrong} is outside the vocabulary of {size}", where, "the embedding has no such row", "delete the folder of the tokenizer and run `dvc repro`")
+        raise StageFault(
+            f"token id {wrong} is outside the vocabulary of {size}",
+            where=where,
+            reason="the embedding has no such row",
+            fix="delete the folder of the tokenizer and run `dvc repro`",
+        )
     return ids
 
 
@@ -116,7 +138,9 @@ class Unigram:
     def score(self, held_out: "Unigram", text_bytes: int) -> dict[str, float | int]:
         """Bits per byte and perplexity on the labels that `held_out` counted, which stand for `text_bytes` of text."""
         total = math.log2(int(self.counts.sum()) + len(self.counts))
-        bits = math.fsum(int(seen) * (total - math.log2(int(count) + 1)) for seen, count in zip(held_out.counts, self.counts, strict=True) if seen)
+        bits = math.fsum(
+            int(seen) * (total - math.log2(int(count) + 1)) for seen, count in zip(held_out.counts, self.counts, strict=True) if seen
+        )
         tokens = int(held_out.counts.sum())
         return {"bits_per_byte": round(bits / text_bytes, 6), "perplexity": round(2 ** (bits / tokens), 4), "tokens": tokens}
 

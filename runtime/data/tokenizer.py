@@ -18,6 +18,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from runtime import records
 from runtime.contracts.tokenizer import Tokenizer
 from runtime.data import encoding
+from runtime.data.coverage import Coverage, measure, sum_of
 from runtime.data.encoding import MODEL, PIECES, SPECIAL, Vocabulary
 from runtime.faults import StageFault
 from runtime.stage import Stage
@@ -25,13 +26,14 @@ from runtime.stage import Stage
 THREADS = 4  # not the machine's cores: the threads decide which scores come out
 MAX_SENTENCE_BYTES = 4096  # SentencePiece skips longer ones without a word
 LINE_SYMBOLS = ("\n", "\t")  # pieces of their own, so that no piece reaches across a line or a column
+BREAKS = re.compile("[\n\t\u2585]")  # the last one is SentencePiece's own sign of unknown text: it skips lines that hold it
 PROBES = ("a\nb", "a\tb", "a  b ", "  x", "\n\n x\t\t\n", "a\r\nb", "\u2581 \u3000\u00a0\u2028", "\ufe30\uff21\uff22\uff0c\uff1a")
 UNKNOWN_LIMIT = 0.01
 
 
 @dataclass
 class Sentences:
-    """Training sentences of the documents, counted while they pass."""
+    """Training sentences of the documents, counted while they pass: their lines, in parts where SentencePiece would skip them."""
 
     documents: int = 0
     sentences: int = 0
@@ -39,14 +41,14 @@ class Sentences:
     characters: Counter[str] = field(default_factory=Counter)
 
     def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """The lines of all texts; lines that SentencePiece would skip come in parts."""
+        """The sentences of all texts, in order; never an empty one."""
         for text in texts:
             self.documents += 1
-            for line in text.split("\n"):
+            self.characters.update(text)
+            for line in BREAKS.split(text):
                 parts = split_line(line, MAX_SENTENCE_BYTES)
                 self.split += len(parts) > 1
                 self.sentences += len(parts)
-                self.characters.update(line)
                 yield from parts
 
 
@@ -96,21 +98,23 @@ def train(sentences: Iterable[str], parameters: Tokenizer) -> bytes:
 def _refusal(error: str, parameters: Tokenizer) -> StageFault:
     """SentencePiece says what is wrong as the text of a failed check; both numbers are in it."""
     asked, where = parameters.vocab_size, "config/tokenizer.yaml"
+    if "sentences_.empty()" in error:
+        return StageFault("no training text", where="corpus/split/train", fix="widen the filters of data.pretrain, or give more text")
     if most := re.search(r"value <= (\d+)", error):
         return StageFault(
             f"vocab_size is {asked}, the training documents give at most {most[1]} pieces",
-            where,
-            "the rest of the embedding would never be trained",
-            f"set tokenizer.vocab_size to at most {most[1]}, or use more text",
+            where=where,
+            reason="the rest of the embedding would never be trained",
+            fix=f"set tokenizer.vocab_size to at most {most[1]}, or use more text",
         )
     if least := re.search(r"required_chars\. \d+ vs (\d+)", error):
         return StageFault(
             f"vocab_size is {asked}, single characters and special pieces alone need {least[1]}",
-            where,
-            f"character_coverage {parameters.character_coverage} gives each of them a piece of its own",
-            f"set tokenizer.vocab_size above {least[1]}, or lower tokenizer.character_coverage (the rest becomes bytes)",
+            where=where,
+            reason=f"character_coverage {parameters.character_coverage} gives each of them a piece of its own",
+            fix=f"set tokenizer.vocab_size above {least[1]}, or lower tokenizer.character_coverage (the rest becomes bytes)",
         )
-    return StageFault(f"SentencePiece refused: {error.split('] ')[-1] or error}", where, fix="see logs/tokenizer.log")
+    return StageFault(f"SentencePiece refused: {error.rsplit('] ', maxsplit=1)[-1] or error}", where=where, fix="see logs/tokenizer.log")
 
 
 def check_special_tokens(parameters: Tokenizer) -> None:
@@ -121,46 +125,26 @@ def check_special_tokens(parameters: Tokenizer) -> None:
     if wrong:
         raise StageFault(
             f"special_tokens: {', '.join(map(repr, wrong))} cannot be used",
-            "config/tokenizer.yaml",
-            "each special piece needs a text of its own, without blanks, other than <unk>: one id for two meanings hides the end of an answer",
-            "give pad, bos, eos and the markers different texts",
+            where="config/tokenizer.yaml",
+            reason="each needs a text of its own, without blanks, other than <unk>: an id with two meanings hides the end of an answer",
+            fix="give pad, bos, eos and the markers different texts",
         )
 
 
 def special_tokens(processor: SentencePieceProcessor, parameters: Tokenizer) -> dict[str, Any]:
     """The content of `special_tokens.json`."""
     special = parameters.special_tokens
-    named = {name: {"text": text, "id": processor.piece_to_id(text)} for name, text in (("pad", special.pad), ("bos", special.bos), ("eos", special.eos))}
+    named = {
+        name: {"text": text, "id": processor.piece_to_id(text)}
+        for name, text in (("pad", special.pad), ("bos", special.bos), ("eos", special.eos))
+    }
     unknown = {"text": processor.id_to_piece(processor.unk_id()), "id": processor.unk_id()}
-    return {"vocab_size": processor.get_piece_size(), **named, "unk": unknown, "user": {text: processor.piece_to_id(text) for text in special.user}}
-
-
-@dataclass
-class Coverage:
-    """How a tokenizer does on texts it was not trained on; all numbers are sums."""
-
-    documents: int = 0
-    tokens: int = 0
-    bytes: int = 0
-    byte_tokens: int = 0
-    unknown: int = 0
-    changed: int = 0
-
-    def add(self, vocabulary: Vocabulary, text: str) -> None:
-        """Encode one text, decode it again, and count."""
-        ids = vocabulary.encode(text)
-        self.documents += 1
-        self.tokens += len(ids)
-        self.bytes += len(text.encode())
-        self.byte_tokens += sum(map(vocabulary.is_byte, ids))
-        self.unknown += sum(map(vocabulary.is_unknown, ids))
-        self.changed += vocabulary.decode(ids) != text
-
-    def as_metrics(self) -> dict[str, float | int]:
-        """Counts, and rates rounded to six digits."""
-        tokens = max(self.tokens, 1)
-        rates = {"bytes_per_token": self.bytes / tokens, "byte_fallback_rate": self.byte_tokens / tokens, "unknown_rate": self.unknown / tokens}
-        return {"documents": self.documents, "tokens": self.tokens, "bytes": self.bytes, **{name: round(rate, 6) for name, rate in rates.items()}}
+    return {
+        "vocab_size": processor.get_piece_size(),
+        **named,
+        "unk": unknown,
+        "user": {text: processor.piece_to_id(text) for text in special.user},
+    }
 
 
 def check_round_trip(vocabulary: Vocabulary, parameters: Tokenizer, held_out: Coverage) -> None:
@@ -168,44 +152,54 @@ def check_round_trip(vocabulary: Vocabulary, parameters: Tokenizer, held_out: Co
     lossy = [probe for probe in PROBES if vocabulary.decode(vocabulary.encode(probe)) != probe]
     if parameters.byte_fallback and (lossy or held_out.changed):
         shown = f"{held_out.changed} validation documents, and of the probes {lossy!r}, change when they are encoded and decoded"
-        raise StageFault(shown, "tokenizer", "the tokenizer loses text", "report this as a bug of the tokenizer stage")
+        raise StageFault(shown, where="tokenizer", reason="the tokenizer loses text", fix="report this as a bug of the tokenizer stage")
     if held_out.unknown > UNKNOWN_LIMIT * held_out.tokens:
         raise StageFault(
             f"{held_out.unknown} of {held_out.tokens} validation tokens are unknown",
-            "corpus/split/validation",
-            f"more than {UNKNOWN_LIMIT:.0%} of held-out text is lost",
-            "set tokenizer.byte_fallback to true, or raise tokenizer.character_coverage",
+            where="corpus/split/validation",
+            reason=f"more than {UNKNOWN_LIMIT:.0%} of held-out text is lost",
+            fix="set tokenizer.byte_fallback to true, or raise tokenizer.character_coverage",
         )
 
 
 def characters_without_piece(vocabulary: Vocabulary, characters: Counter[str]) -> list[str]:
     """Characters of the training documents that have no piece, the most frequent first."""
     known = {vocabulary.processor.id_to_piece(id) for id in range(vocabulary.size)} | {" "}
-    return sorted((character for character in characters if character not in known), key=lambda character: (-characters[character], character))
+    return sorted(
+        (character for character in characters if character not in known), key=lambda character: (-characters[character], character)
+    )
 
 
 def run(stage: Stage[Tokenizer]) -> None:
     """Train on corpus/split/train, test on corpus/split/validation."""
     parameters, corpus = stage.parameters, stage.input("corpus/split")
     if parameters.kind != "sentencepiece":
-        raise StageFault(f"kind {parameters.kind} is not available", "config/tokenizer.yaml", fix="use tokenizer.kind: sentencepiece")
+        raise StageFault(f"kind {parameters.kind} is not available", where="config/tokenizer.yaml", fix="use tokenizer.kind: sentencepiece")
     check_special_tokens(parameters)
     seen = Sentences()
     with stage.bar(None, "documents") as bar:
         model = train(_counted(seen.of(record.text for record in records.read(corpus / "train")), seen, bar.advance), parameters)
-    if not seen.sentences:
-        raise StageFault("no training text", "corpus/split/train", "the folder holds no document with text", "widen the filters of data.pretrain")
     vocabulary = write(stage.out, model, parameters)
     held_out = measure(vocabulary, corpus / "validation")
     check_round_trip(vocabulary, parameters, sum_of(held_out))
     missing = characters_without_piece(vocabulary, seen.characters)
     stage.counts = {"pieces": vocabulary.size, "documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split}
-    stage.facts = {"identity": vocabulary.identity, "vocab_size": vocabulary.size, "model_type": parameters.model_type, "threads": THREADS, "normalization": "identity"}
+    stage.facts = {
+        "identity": vocabulary.identity,
+        "vocab_size": vocabulary.size,
+        "model_type": parameters.model_type,
+        "threads": THREADS,
+        "normalization": "identity",
+    }
     stage.metrics(
         {
             "vocab_size": vocabulary.size,
             "training": {"documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split},
-            "characters": {"distinct": len(seen.characters), "without_piece": len(missing), "most_frequent_without_piece": "".join(missing[:50])},
+            "characters": {
+                "distinct": len(seen.characters),
+                "without_piece": len(missing),
+                "most_frequent_without_piece": "".join(missing[:50]),
+            },
             "validation": {**sum_of(held_out).as_metrics(), "changed_documents": sum_of(held_out).changed},
             "validation_by_source": {source: coverage.as_metrics() for source, coverage in sorted(held_out.items())},
         }
@@ -227,30 +221,15 @@ def write(folder: Path, model: bytes, parameters: Tokenizer) -> Vocabulary:
     if processor.get_piece_size() != parameters.vocab_size:
         raise StageFault(
             f"the model has {processor.get_piece_size()} pieces, vocab_size is {parameters.vocab_size}",
-            "config/tokenizer.yaml",
-            "the embedding of the language model would not match",
-            f"set tokenizer.vocab_size to {processor.get_piece_size()}",
+            where="config/tokenizer.yaml",
+            reason="the embedding of the language model would not match",
+            fix=f"set tokenizer.vocab_size to {processor.get_piece_size()}",
         )
     (folder / MODEL).write_bytes(model)
-    pieces = (json.dumps([processor.id_to_piece(id), processor.get_score(id)], ensure_ascii=False) for id in range(processor.get_piece_size()))
+    pieces = (
+        json.dumps([processor.id_to_piece(id), processor.get_score(id)], ensure_ascii=False) for id in range(processor.get_piece_size())
+    )
     (folder / PIECES).write_text("".join(f"{piece}\n" for piece in pieces), "utf-8", newline="\n")
     stated = special_tokens(processor, parameters)
     (folder / SPECIAL).write_text(json.dumps(stated, ensure_ascii=False, indent=1) + "\n", "utf-8", newline="\n")
     return encoding.load(folder)
-
-
-def measure(vocabulary: Vocabulary, folder: Path) -> dict[str, Coverage]:
-    """Encode and decode all records of a folder, by source."""
-    found: dict[str, Coverage] = {}
-    for record in records.read(folder):
-        found.setdefault(record.source, Coverage()).add(vocabulary, record.text)
-    return found
-
-
-def sum_of(parts: dict[str, Coverage]) -> Coverage:
-    """One coverage over all sources."""
-    total = Coverage()
-    for part in parts.values():
-        for name, value in vars(part).items():
-            setattr(total, name, getattr(total, name) + value)
-    return total
