@@ -20,7 +20,10 @@ class Core:
 
 @parameters
 class Evaluate:
-    """`dtype`: compute type, the one of training; `device`: cpu | gpu | ascend; a suite that is None is not run."""
+    """`metrics`: what is written, of perplexity, bits_per_byte, answer_loss, exact_match; a suite that is None is not run.
+
+    `dtype`: compute type, refused if it is not the one of training; `device`: cpu | gpu | ascend.
+    """
 
     perplexity: Perplexity | None
     core: Core | None
@@ -34,8 +37,9 @@ CONTRACT = Contract(
     name="evaluate",
     program="runtime.evaluation.evaluate",
     parameters=Evaluate,
-    inputs=("tokenizer", "packed/pretrain", "packed/instruct", "base", "merged"),
+    inputs=("corpus/split", "tokenizer", "packed/pretrain", "packed/instruct", "base", "merged"),
     output="evaluation",
+    reads_metrics=("pack-pretrain",),
     reads_files=("config/template.yaml",),
     environment=("python", "orjson", "sentencepiece", "mindspore", "mindformers", "numpy", "safetensors"),
 )

@@ -19,8 +19,8 @@ HIGHER = ("exact_match",)
 
 ALWAYS = ("evaluator", "dtype")
 NEEDS: Mapping[str, tuple[str, ...]] = {
-    "perplexity": ("validation_sha256", "tokenizer_sha256"),
-    "bits_per_byte": ("validation_sha256",),
+    "perplexity": ("text_sha256", "tokenizer_sha256"),
+    "bits_per_byte": ("text_sha256",),
     "answer_loss": ("held_out_sha256", "tokenizer_sha256"),
     "core.answer_loss": ("prompt_sha256", "tokenizer_sha256"),
     "core.answer_bits_per_byte": ("prompt_sha256",),
@@ -31,7 +31,7 @@ REASONS = {
     "dtype": "another compute dtype",
     "prompt_sha256": "other prompts, template, references or answer limit",
     "tokenizer_sha256": "another tokenizer (per-token values; use bits per byte)",
-    "validation_sha256": "other validation text",
+    "text_sha256": "other held-out text",
     "held_out_sha256": "other held-out instruction rows",
 }
 

@@ -2,6 +2,8 @@
 
 import unicodedata
 
+NORMALISATION = "NFKC, runs of white space as one blank, none at the ends; case and punctuation count"
+
 
 def normalise(text: str) -> str:
     """What two answers may differ in and still be the same.

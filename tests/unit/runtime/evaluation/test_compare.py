@@ -13,7 +13,7 @@ METRICS = {
     "dtype": "float32",
     "prompt_sha256": "p",
     "tokenizer_sha256": "t",
-    "validation_sha256": "v",
+    "text_sha256": "v",
     "held_out_sha256": "h",
     "base": {"perplexity": 60.0, "bits_per_byte": 2.1},
     "merged": {

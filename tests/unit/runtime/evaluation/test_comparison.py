@@ -10,7 +10,7 @@ IDENTITY = {
     "dtype": "float32",
     "prompt_sha256": "p",
     "tokenizer_sha256": "t",
-    "validation_sha256": "v",
+    "text_sha256": "v",
     "held_out_sha256": "h",
 }
 
@@ -49,7 +49,7 @@ def test_worse_is_a_loss_beyond_the_wider_limit_in_the_metrics_own_direction(met
     [
         ({"prompt_sha256": "other"}, ["exact_match", "core.answer_loss"], ["perplexity", "bits_per_byte", "answer_loss"]),
         ({"tokenizer_sha256": "other"}, ["perplexity", "answer_loss", "base.perplexity"], ["bits_per_byte", "exact_match", "core.answer_bits_per_byte"]),
-        ({"validation_sha256": "other"}, ["perplexity", "bits_per_byte"], ["answer_loss", "exact_match"]),
+        ({"text_sha256": "other"}, ["perplexity", "bits_per_byte"], ["answer_loss", "exact_match"]),
         ({"held_out_sha256": "other"}, ["answer_loss"], ["perplexity", "exact_match"]),
         ({"evaluator": 2}, ["perplexity", "bits_per_byte", "answer_loss", "exact_match"], []),
         ({"dtype": "float16"}, ["perplexity", "bits_per_byte", "answer_loss", "exact_match"], []),
