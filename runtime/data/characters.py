@@ -1,6 +1,7 @@
 """Characters: what never belongs into a text, and the folding a policy asks for. Every function is idempotent."""
 
 import re
+import string
 import unicodedata
 
 from runtime.faults import StageFault
@@ -15,7 +16,7 @@ _PLAIN = "0-9A-Za-z\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _IDLE_JOINER = re.compile(f"(?<=[{_PLAIN}])[\u200c\u200d]+|[\u200c\u200d]+(?=[{_PLAIN}])")
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
-_FULL_WIDTH = {code: code - 0xFEE0 for first, last in ((0xFF10, 0xFF19), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)) for code in range(first, last + 1)}
+_FULL_WIDTH = str.maketrans({chr(ord(plain) + 0xFEE0): plain for plain in string.ascii_letters + string.digits})
 
 POLICIES = ("none", "cjk", "nfkc")
 

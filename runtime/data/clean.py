@@ -97,5 +97,5 @@ def _refuse_unfit_rules(funnel: Funnel) -> None:
                     f"the rule {reason} drops {count} of {flow.documents_in} documents in {name}",
                     where="config/clean.yaml",
                     reason="a rule that rejects over 90 % of a language was not made for it",
-                    fix=f"choose another rule set in data.pretrain.clean.rules.{name} (`none` switches them off), or mend the language of the source",
+                    fix=f"choose other rules in data.pretrain.clean.rules.{name} (none switches them off), or mend the source's language",
                 )

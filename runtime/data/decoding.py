@@ -4,6 +4,7 @@ import codecs
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import ftfy
 from ftfy.badness import is_bad
@@ -26,6 +27,7 @@ _CODECS = {
     "big5": "big5hkscs", "euc-kr": "cp949", "shift_jis": "cp932", "x-mac-cyrillic": "mac_cyrillic", "iso-8859-8-i": "iso8859_8",
 }  # fmt: skip
 _CHINESE = ("gb18030", "big5hkscs")
+_USUAL = {"ko": "cp949", "ja": "cp932", "ru": "cp1251"}  # for a declared language, where the detector finds nothing
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BINARY_SHARE = 0.02  # of control characters; text with a few stray ones stays well below, compressed or compiled bytes well above
 _DAMAGED_RATIO = 4  # valid multi-byte characters for each invalid one, from which a file is UTF-8 with a fault, not another encoding
@@ -66,10 +68,11 @@ def without_marks(text: str) -> tuple[str, int]:
 
 
 def repair(text: str) -> str:
-    """Undo UTF-8 that was read as a single-byte encoding, in lines that look so; other lines and all punctuation stay."""
-    if not is_bad(text):
-        return text
-    return "\n".join(ftfy.fix_encoding(line, _ftfy()) if is_bad(line) else line for line in text.split("\n"))
+    """Undo UTF-8 that was read as a single-byte encoding, where the whole text was.
+
+    A text that also holds characters which no such mistake produces was decoded rightly, and quotes mojibake on purpose.
+    """
+    return ftfy.fix_encoding(text, _ftfy()) if is_bad(text) else text
 
 
 @cache
@@ -81,6 +84,7 @@ def _ftfy() -> ftfy.TextFixerConfig:
         uncurl_quotes=False,
         normalization=None,
         replace_lossy_sequences=False,  # a guess is worse than the text as it stands
+        decode_inconsistent_utf8=False,  # would rewrite what a text quotes
         explain=False,
     )
 
@@ -116,12 +120,13 @@ def _is_damaged_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
 
 
 def _detect(data: bytes, hints: Hints) -> str:
-    label = detect_encoding(data, from_html_meta=hints.html).lower()
-    encoding = _CODECS.get(label, label)
-    if encoding in _CHINESE or (hints.language or "").startswith("zh"):
-        best = max(_CHINESE, key=lambda codec: _share_of_common(data, codec))
-        return best if _share_of_common(data, best) > 0.5 else encoding
-    return encoding
+    label = (detect_encoding(data, from_html_meta=hints.html) or "utf-8").lower()
+    encoding, spoken = _CODECS.get(label, label), (hints.language or "").split("-")[0]
+    if encoding in _CHINESE or spoken == "zh":
+        common = {codec: _share_of_common(data, codec) for codec in _CHINESE}
+        best = max(_CHINESE, key=lambda codec: common[codec])
+        return best if common[best] > 0.5 else encoding
+    return _USUAL.get(spoken, encoding) if encoding == "utf-8" else encoding  # the detector says utf-8 where it knows nothing
 
 
 def _share_of_common(data: bytes, encoding: str) -> float:
@@ -134,7 +139,7 @@ def _share_of_common(data: bytes, encoding: str) -> float:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return -1.0
-    sample = [character.encode(encoding) for character in text if character > "\x7f"][:_SAMPLE]
+    sample = [character.encode(encoding) for character in islice((one for one in text if one > "\x7f"), _SAMPLE)]
     return sum(_is_common(code, encoding) for code in sample) / max(len(sample), 1)
 
 
@@ -168,5 +173,6 @@ def _fault(where: str, encoding: str, offset: int, reason: str) -> StageFault:
         f"byte {offset} is not {encoding} ({reason})",
         where=where,
         reason="a text that is decoded with loss would be learned as it is",
-        fix="restore the file or convert it to UTF-8 (iconv -f ENCODING -t UTF-8), or take it out of the source",
+        fix="restore the file or convert it to UTF-8 (iconv -f ENCODING -t UTF-8), declare the language of the source, "
+        "which helps to tell encodings apart, or take the file out of the source",
     )

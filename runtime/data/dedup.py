@@ -151,5 +151,6 @@ def run(stage: Stage[Dedup]) -> None:
 
 def warnings_of(funnel: Funnel) -> list[str]:
     """A sentence for every source that lost more than WARNED_SHARE of its documents."""
-    shares = {name: 1 - flow.documents_out / flow.documents_in for name, flow in funnel.sources.items() if flow.documents_in}
-    return [f"{share:.0%} of the documents of {name} are duplicates (see dropped.jsonl)" for name, share in shares.items() if share > WARNED_SHARE]
+    seen = {name: flow for name, flow in funnel.sources.items() if flow.documents_in}
+    removed = {name: 1 - flow.documents_out / flow.documents_in for name, flow in seen.items()}
+    return [f"{share:.0%} of the documents of {name} are duplicates" for name, share in removed.items() if share > WARNED_SHARE]

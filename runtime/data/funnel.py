@@ -46,6 +46,10 @@ class Flow:
         self.characters_out += len(text)
         self.bytes_out += len(text.encode())
 
+    def reasons(self) -> str:
+        """The reasons and their counts as a phrase."""
+        return ", ".join(f"{reason}: {count}" for reason, count in sorted(self.dropped.items()))
+
     def as_dict(self) -> dict[str, Any]:
         """The counts, reasons in alphabetical order."""
         return {**vars(self), "dropped": dict(sorted(self.dropped.items()))}
@@ -106,7 +110,7 @@ class Funnel:
             raise StageFault(
                 f"none of {self.total.documents_in} documents is left",
                 where=stage.contract.config,
-                reason=", ".join(f"{reason}: {count}" for reason, count in sorted(self.total.dropped.items())) or "there was none to begin with",
+                reason=self.total.reasons() or "there was none to begin with",
                 fix="loosen the settings of this stage, or mend the sources",
             )
         stage.counts.update(documents=self.total.documents_out, bytes=self.total.bytes_out)

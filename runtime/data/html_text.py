@@ -3,37 +3,31 @@
 import re
 
 from resiliparse.extract.html2text import extract_plain_text
-from resiliparse.parse.html import HTMLTree
 
 _NEVER_TEXT = ["script", "style", "noscript", "template"]
-_PREFORMATTED = re.compile(r"<(pre|code|textarea)\b", re.IGNORECASE)
+_CODE = re.compile(r"(?P<pre><pre\b.*?</pre\s*>)|<code\b[^>]*>(?P<content>.*?)</code\s*>", re.IGNORECASE | re.DOTALL)
+_IN_A_SENTENCE = re.compile(r"([^>]|<p\b[^>]*>|</?(a|b|i|em|strong|span|code|kbd|var|tt|dt)\b[^>]*>)\s*\Z", re.IGNORECASE)
+_CONTEXT = 200
 
 
 def page_text(html: str, main_content: bool) -> str:
-    """The visible text, entities decoded once, white space kept inside `pre` and inside `code` of several lines.
+    """The visible text, entities decoded once, white space kept inside `pre` and inside `code` that is a block.
 
     `main_content`: without navigation, banners and the like. Where that finds nothing (a bare fragment may look like
     none), all of the text is taken.
     """
-    tree = HTMLTree.parse(html)
-    if _PREFORMATTED.search(html):
-        _preserve_code(tree)
-    text = extract_plain_text(tree, main_content=main_content, alt_texts=False, skip_elements=_NEVER_TEXT)
-    if main_content and not text.strip():
-        return page_text(html, main_content=False)
-    return text
+    marked = _CODE.sub(_preserved, html)
+    text = extract_plain_text(marked, main_content=main_content, alt_texts=False, skip_elements=_NEVER_TEXT)
+    return extract_plain_text(marked, alt_texts=False, skip_elements=_NEVER_TEXT) if main_content and not text.strip() else text
 
 
-def _preserve_code(tree: HTMLTree) -> None:
-    """Put `code` that spans lines, and is not in a `pre` already, into one: pages style it with CSS that is not here."""
-    body = tree.body
-    for code in body.query_selector_all("code") if body else ():
-        if "\n" in code.text and not _is_inside(code, "pre") and code.parent:
-            block = tree.create_element("pre")
-            code.parent.replace_child(block, code)
-            block.append_child(code)
+def _preserved(found: re.Match[str]) -> str:
+    """Put a block of code that is in no `pre` into one: pages lay it out with style sheets, which are not here."""
+    lines = (found["content"] or "").count("\n")
+    if lines == 0 or (lines == 1 and _is_in_a_sentence(found)):  # a sentence may be wrapped within its code
+        return found[0]
+    return f"<pre>{found[0]}</pre>"
 
 
-def _is_inside(node: object, tag: str) -> bool:
-    parent = getattr(node, "parent", None)
-    return parent is not None and (getattr(parent, "tag", None) == tag or _is_inside(parent, tag))
+def _is_in_a_sentence(found: re.Match[str]) -> bool:
+    return _IN_A_SENTENCE.search(found.string[max(0, found.start() - _CONTEXT) : found.start()]) is not None

@@ -98,14 +98,19 @@ class Reader:
         return OVERSIZED if long else None
 
     def _record(self, text: str, place: dict[str, Any]) -> Record:
-        return Record(record_id(self.name, text), text, self.name, self.source.language, {**place, "format": self.source.format, "domain": self.source.domain})
+        meta = {**place, "format": self.source.format, "domain": self.source.domain}
+        return Record(record_id(self.name, text), text, self.name, self.source.language, meta)
 
     def _hints(self) -> Hints:
         return Hints(self.settings.encodings, self.source.format == "html", self.source.language)
 
     def _field(self) -> str:
         if self.source.text_field is None:
-            raise StageFault(f"the source {self.name} has no text_field", where="config/ingest.yaml", fix=f"set data.pretrain.sources.{self.name}.text_field to the field that holds the text")
+            raise StageFault(
+                f"the source {self.name} has no text_field",
+                where="config/ingest.yaml",
+                fix=f"set data.pretrain.sources.{self.name}.text_field to the field that holds the text",
+            )
         return self.source.text_field
 
 
@@ -145,6 +150,6 @@ def _refuse_empty(name: str, source: Source, funnel: Funnel) -> None:
         raise StageFault(
             f"the source {name} has no text: {flow.documents_in} documents seen, none kept",
             where=source.path,
-            reason=", ".join(f"{reason}: {count}" for reason, count in sorted(flow.dropped.items())) or "its files are empty",
+            reason=flow.reasons() or "its files have no rows",
             fix=f"put text there, or take data.pretrain.sources.{name} out of the spec",
         )

@@ -51,17 +51,23 @@ def text_of(row: Any, field: str, where: str) -> str:
     Other fields may hold anything, of a different type in every row.
     """
     if not isinstance(row, dict):
-        raise StageFault(f"the row is {_kind(row)}, not a JSON object", where=where, fix='write one object a row, as {"' + field + '": "..."}')
+        fix = f'write one object a row, as {{"{field}": "..."}}'
+        raise StageFault(f"the row is {_kind(row)}, not a JSON object", where=where, fix=fix)
     fields = cast(dict[str, Any], row)
     if field not in fields:
         have = ", ".join(sorted(fields)) or "none"
-        raise StageFault(f"the row has no field {field!r}; it has: {have}", where=where, fix="name the field that holds the text in `text_field`")
+        fix = "name the field that holds the text in `text_field`"
+        raise StageFault(f"the row has no field {field!r}; it has: {have}", where=where, fix=fix)
     value = fields[field]
     if isinstance(value, list) and all(isinstance(part, str) for part in cast(list[Any], value)):
         return "\n".join(cast(list[str], value))
     if value is None or isinstance(value, str):
         return value or ""
-    raise StageFault(f"the field {field!r} is {_kind(value)}, not a string or a list of strings", where=where, fix="mend the row, or name another field in `text_field`")
+    raise StageFault(
+        f"the field {field!r} is {_kind(value)}, not a string or a list of strings",
+        where=where,
+        fix="mend the row, or name another field in `text_field`",
+    )
 
 
 def _streamed(file: RawFile, field: str, longest: int) -> Iterator[Row]:
@@ -128,4 +134,9 @@ def _kind(value: Any) -> str:
 
 
 def _not_json(where: str, error: orjson.JSONDecodeError) -> StageFault:
-    return StageFault(f"not JSON: {error.msg} at column {error.colno}", where=where, reason="a row that is skipped silently is data lost silently", fix="mend the row or delete it")
+    return StageFault(
+        f"not JSON: {error.msg} at column {error.colno}",
+        where=where,
+        reason="a row that is skipped silently is data lost silently",
+        fix="mend the row or delete it",
+    )

@@ -1,18 +1,18 @@
 """mix: documents of every source by weight, up to a budget in UTF-8 bytes, in a seeded order.
 
 A document is taken whole, and none that would exceed what its source may give: the mix is never larger than the budget.
-Sources that are too small are repeated, whole epochs first, at most `epochs_max` times; `allocation` says what happens to
-what they still lack. The metrics state what was asked and what came out.
+Sources that are too small are repeated, whole epochs first, at most `epochs_max` times; what they still lack is missing
+from the mix (`allocation` says why). The metrics state what was asked and what came out.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from runtime import records
 from runtime.contracts.mix import Mix
-from runtime.data.allocation import allocate, synthetic_allowance, wanted_shares
+from runtime.data.allocation import allocate, largest_exact_budget, synthetic_shrink, wanted_shares
 from runtime.data.funnel import Funnel
 from runtime.data.ordering import rank
 from runtime.faults import StageFault
@@ -20,6 +20,7 @@ from runtime.records import Record
 from runtime.stage import Stage
 
 OVER_BUDGET, NO_WEIGHT = "over_budget", "no_weight"
+TOLERANCE = 0.05  # of a share, or of the budget: whole documents cannot meet them to the byte
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,18 @@ def draw(documents: Sequence[Record], target: int, seed: int) -> list[Draw]:
 
 
 def mixed(by_source: dict[str, list[Record]], mix: Mix) -> dict[str, list[Draw]]:
-    """What is drawn from every source with a weight. Raises StageFault for a source that has nothing to give.
+    """What is drawn from every source. Natural ones go first: the synthetic share is measured against what really came of them."""
+    targets = allocate(mix, available(mix, by_source))
+    synthetic = [name for name in targets if mix.sources[name].synthetic]
+    drawn = {name: draw(by_source.get(name, ()), targets[name], mix.seed) for name in targets if name not in synthetic}
+    shrink = synthetic_shrink(mix, size_of(drawn, by_source), sum(targets[name] for name in synthetic))
+    drawn |= {name: draw(by_source.get(name, ()), int(targets[name] * shrink), mix.seed) for name in synthetic}
+    return {name: drawn[name] for name in mix.sources}
 
-    Natural sources go first: the synthetic share is measured against what really came of them.
-    """
-    sizes = {name: sum(document.size for document in by_source.get(name, ())) for name in mix.sources}
-    targets = allocate(mix, sizes)
-    natural = {name: draw(by_source[name], targets[name], mix.seed) for name in targets if not mix.sources[name].synthetic and targets[name]}
-    allowed = synthetic_allowance(mix, _size(natural, by_source))
-    made = {name: target for name, target in targets.items() if mix.sources[name].synthetic and target}
-    asked = sum(made.values())
-    shrink = min(1, allowed / asked) if asked else 1
-    synthetic = {name: draw(by_source[name], int(target * shrink), mix.seed) for name, target in made.items()}
-    return {name: {**natural, **synthetic}.get(name, []) for name in mix.sources}
+
+def available(mix: Mix, by_source: dict[str, list[Record]]) -> dict[str, int]:
+    """UTF-8 bytes there are of every source."""
+    return {name: sum(document.size for document in by_source.get(name, ())) for name in mix.sources}
 
 
 def in_order(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]], seed: int) -> Iterator[Record]:
@@ -83,7 +83,10 @@ def run(stage: Stage[Mix]) -> None:
         refuse_undrawn(mix, drawn, by_source)
         _count_unused(funnel, mix, drawn, by_source)
         records.write(stage.out, (_counted(funnel, record) for record in in_order(drawn, by_source, mix.seed)))
-    funnel.conclude(stage, report(mix, drawn, by_source))
+    told = report(mix, drawn, by_source)
+    for warning in told["warnings"]:
+        stage.terminal.say(f"warning: {warning}")
+    funnel.conclude(stage, told)
 
 
 def refuse_empty(mix: Mix, by_source: dict[str, list[Record]]) -> None:
@@ -97,7 +100,7 @@ def refuse_empty(mix: Mix, by_source: dict[str, list[Record]]) -> None:
                 f"the source {name} has weight {mix.sources[name].weight} and no document",
                 where="config/mix.yaml",
                 reason="the others would silently take its share",
-                fix=f"see in metrics/clean.json, dedup.json and filter.json what dropped its documents; loosen that, or set data.pretrain.sources.{name}.weight=0",
+                fix=f"metrics/clean.json, dedup.json and filter.json say what dropped its documents: loosen that, or set its weight to 0",
             )
 
 
@@ -118,22 +121,22 @@ def refuse_undrawn(mix: Mix, drawn: dict[str, list[Draw]], by_source: dict[str, 
 
 
 def report(mix: Mix, drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> dict[str, Any]:
-    """Asked and realised: shares of the text in [0, 1], repeats (bytes drawn over bytes there are), bytes per domain."""
-    shares, sizes = wanted_shares(mix), {name: _size({name: drawn[name]}, by_source) for name in drawn}
+    """Asked and realised: shares of the text in [0, 1], repeats (bytes drawn over bytes there are), bytes per domain, warnings."""
+    there, shares = available(mix, by_source), wanted_shares(mix)
+    sizes = {name: size_of({name: uses}, by_source) for name, uses in drawn.items()}
     total = sum(sizes.values())
-    rows: dict[str, dict[str, Any]] = {}
-    for name, size in sizes.items():
-        there = sum(document.size for document in by_source.get(name, ()))
-        share, target = size / total, float(shares[name])
-        rows[name] = {
-            "target_share": round(target, 6),
-            "share": round(share, 6),
-            "deviation": round(share - target, 6),
-            "bytes_available": there,
+    rows = {
+        name: {
+            "target_share": round(float(shares[name]), 6),
+            "share": round(size / total, 6),
+            "deviation": round(size / total - float(shares[name]), 6),
+            "bytes_available": there[name],
             "bytes": size,
-            "repeats": round(size / there, 4) if there else 0.0,
+            "repeats": round(size / there[name], 4) if there[name] else 0.0,
             "epochs": max((use.epoch + 1 for use in drawn[name]), default=0),
         }
+        for name, size in sizes.items()
+    }
     synthetic = sum(size for name, size in sizes.items() if mix.sources[name].synthetic)
     return {
         "mix": rows,
@@ -141,7 +144,21 @@ def report(mix: Mix, drawn: dict[str, list[Draw]], by_source: dict[str, list[Rec
         "budget_bytes": mix.budget_bytes,
         "missing_bytes": mix.budget_bytes - total,
         "synthetic_share": round(synthetic / total, 6),
+        "warnings": warnings_of(mix, rows, mix.budget_bytes - total, largest_exact_budget(mix, there)),
     }
+
+
+def warnings_of(mix: Mix, rows: dict[str, dict[str, Any]], missing: int, exact: int) -> list[str]:
+    """What came out otherwise than asked by more than TOLERANCE, and what would mend it."""
+    off = {name: row for name, row in rows.items() if abs(row["deviation"]) > TOLERANCE}
+    told = [f"{name} is {row['share']:.1%} of the mix, not {row['target_share']:.1%}" for name, row in off.items()]
+    if missing > TOLERANCE * mix.budget_bytes:
+        lacking = [name for name, row in rows.items() if row["bytes"] < (1 - TOLERANCE) * row["target_share"] * mix.budget_bytes]
+        told.append(
+            f"the mix lacks {missing} of its {mix.budget_bytes} bytes: too little text in {', '.join(lacking)}; "
+            f"add text, raise data.pretrain.mix.epochs_max, or set data.pretrain.mix.budget_bytes={exact}, at which the weights hold"
+        )
+    return told
 
 
 def _by_domain(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> dict[str, int]:
@@ -153,7 +170,8 @@ def _by_domain(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]])
     return dict(sorted(sizes.items()))
 
 
-def _size(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> int:
+def size_of(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> int:
+    """UTF-8 bytes of all draws."""
     return sum(by_source[name][use.index].size for name, uses in drawn.items() for use in uses)
 
 

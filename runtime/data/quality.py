@@ -51,7 +51,8 @@ def _measured(frame: pl.DataFrame) -> pl.DataFrame:
 def _gopher() -> Rules:
     words, count = pl.col("words"), pl.col("word_count")
     alphabetic = words.list.eval(pl.element().str.contains(r"\p{L}")).list.sum()
-    stop_words = words.list.eval(pl.element().str.to_lowercase().str.strip_chars(".,;:!?\"'()")).list.set_intersection(list(_STOP_WORDS)).list.len()
+    bare = words.list.eval(pl.element().str.to_lowercase().str.strip_chars(".,;:!?\"'()"))
+    stop_words = bare.list.set_intersection(list(_STOP_WORDS)).list.len()
     return {
         "too_few_words": count < 50,
         "too_many_words": count > 100_000,
@@ -70,7 +71,7 @@ def _chinese_basic() -> Rules:
     characters = pl.col("characters")
     return {
         "too_few_han": _TEXT.str.count_matches(_HAN) < 4,
-        "han_share": _TEXT.str.count_matches(_HAN) / characters < 0.15,
+        "han_share": _TEXT.str.count_matches(_HAN) / characters < 0.1,
         "symbol_share": _TEXT.str.count_matches(r"[^\p{L}\p{N}\s]") / characters > 0.4,
         "one_character": (characters >= 20) & (_TEXT.str.extract_all(_HAN).list.n_unique() < 5),
         "bullet_lines": (pl.col("line_count") > 3) & (_share_of_lines(_BULLETS) > 0.9),

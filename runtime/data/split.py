@@ -21,7 +21,10 @@ REPEAT = "repeat_in_validation"
 
 
 def held_out(groups: Iterable[str], share: float, seed: int) -> set[str]:
-    """The groups (fingerprints) of the validation set: about `share` of them, at least one, never all. Raises StageFault for fewer than two."""
+    """The groups (fingerprints) of the validation set: about `share` of them, at least one, never all.
+
+    Raises StageFault for fewer than two groups.
+    """
     placed = sorted((unit(seed, "split", group), group) for group in set(groups))
     if len(placed) < 2:
         raise StageFault(
