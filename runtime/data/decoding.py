@@ -71,8 +71,9 @@ def repair(text: str) -> str:
     """Undo UTF-8 that was read as a single-byte encoding, where the whole text was.
 
     A text that also holds characters which no such mistake produces was decoded rightly, and quotes mojibake on purpose.
+    One with U+FFFD has lost bytes that no repair brings back.
     """
-    return ftfy.fix_encoding(text, _ftfy()) if is_bad(text) else text
+    return ftfy.fix_encoding(text, _ftfy()) if is_bad(text) and "\ufffd" not in text else text
 
 
 @cache
@@ -85,6 +86,7 @@ def _ftfy() -> ftfy.TextFixerConfig:
         normalization=None,
         replace_lossy_sequences=False,  # a guess is worse than the text as it stands
         decode_inconsistent_utf8=False,  # would rewrite what a text quotes
+        fix_c1_controls=False,  # U+0085 ends a line in some texts
         explain=False,
     )
 

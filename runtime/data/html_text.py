@@ -8,6 +8,10 @@ _NEVER_TEXT = ["script", "style", "noscript", "template"]
 _CODE = re.compile(r"(?P<pre><pre\b.*?</pre\s*>)|<code\b[^>]*>(?P<content>.*?)</code\s*>", re.IGNORECASE | re.DOTALL)
 _IN_A_SENTENCE = re.compile(r"([^>]|<p\b[^>]*>|</?(a|b|i|em|strong|span|code|kbd|var|tt|dt)\b[^>]*>)\s*\Z", re.IGNORECASE)
 _CONTEXT = 200
+# The main-content mode drops a text node that is one wide character (resiliparse 2.0.1): 第<b>一</b>章 would lose its number.
+# An invisible companion keeps it.
+_LONE = re.compile(r"((?:^|>)\s*(?:[^\x00-\x7f]|&#?\w+;))(?=\s*(?:<|$))")
+_COMPANION = "\u2060"  # word joiner, no text of its own
 
 
 def page_text(html: str, main_content: bool) -> str:
@@ -16,9 +20,14 @@ def page_text(html: str, main_content: bool) -> str:
     `main_content`: without navigation, banners and the like. Where that finds nothing (a bare fragment may look like
     none), all of the text is taken.
     """
-    marked = _CODE.sub(_preserved, html)
-    text = extract_plain_text(marked, main_content=main_content, alt_texts=False, skip_elements=_NEVER_TEXT)
-    return extract_plain_text(marked, alt_texts=False, skip_elements=_NEVER_TEXT) if main_content and not text.strip() else text
+    marked = _LONE.sub(rf"\1{_COMPANION}", _CODE.sub(_preserved, html))
+    text = _extracted(marked, main_content)
+    return text if text.strip() or not main_content else _extracted(marked, main_content=False)
+
+
+def _extracted(html: str, main_content: bool) -> str:
+    text = extract_plain_text(html, main_content=main_content, alt_texts=False, skip_elements=_NEVER_TEXT)
+    return text.replace(_COMPANION, "")
 
 
 def _preserved(found: re.Match[str]) -> str:

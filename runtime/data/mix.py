@@ -100,7 +100,7 @@ def refuse_empty(mix: Mix, by_source: dict[str, list[Record]]) -> None:
                 f"the source {name} has weight {mix.sources[name].weight} and no document",
                 where="config/mix.yaml",
                 reason="the others would silently take its share",
-                fix=f"metrics/clean.json, dedup.json and filter.json say what dropped its documents: loosen that, or set its weight to 0",
+                fix="metrics/clean.json, dedup.json and filter.json say what dropped its documents: loosen that, or set its weight to 0",
             )
 
 
