@@ -4,6 +4,7 @@ Rows are put together from ids, never from text: what people write is encoded ap
 marker, and a prompt is a prefix of its row, id by id.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,7 @@ class Segment:
 def load_template(path: Path) -> Template:
     """Read a compiled template. Raises StageFault that lists every unknown, missing or contradictory entry."""
     try:
-        template = TypeAdapter(Template).validate_python(yaml.safe_load(path.read_text("utf-8")))
+        template = TypeAdapter(Template).validate_json(json.dumps(yaml.safe_load(path.read_text("utf-8"))), strict=True)
     except yaml.YAMLError as error:
         raise _broken(path, [str(error).replace("\n", " ")]) from None
     except ValidationError as error:

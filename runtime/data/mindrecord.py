@@ -1,10 +1,10 @@
 """MindRecord files of int32 rows: written under their final names, read back, compared.
 
 The index beside a file names the file without its folder. So a folder may be moved as a whole, and a single file may not be
-renamed.
+renamed. With several shards, row i goes to shard i modulo shards, each a file with a writer of its own: MindRecord's writer of
+many shards gives the rows that do not divide evenly to whichever thread is first.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -26,40 +26,49 @@ MAX_HEADER = 1 << 27
 
 @dataclass(frozen=True)
 class Written:
-    """files: data files in shard order, without folder; each has an index `<file>.db` beside it."""
+    """files: data files in shard order, relative to the folder; each has an index `<file>.db` beside it."""
 
     files: tuple[str, ...]
     rows: int
 
 
 def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, ...], shards: int = 1, estimated_bytes: int = 0) -> Written:
-    """Write rows of int32 columns as `<split>.mindrecord`, or `<split>.mindrecord0` ... with several shards; read them back.
+    """Write rows of int32 columns to the files of `file_names`, and read them back.
 
     Raises StageFault where a value does not fit int32, there are fewer rows than shards, or other rows come back.
     """
-    name = folder / f"{split}.mindrecord"
-    writer = FileWriter(str(name), shard_num=shards)
-    writer.set_page_size(PAGE)
-    writer.set_header_size(header_size(estimated_bytes // shards))
-    writer.add_schema({column: {"type": "int32", "shape": [-1]} for column in columns}, split)
-    given: Counter[str] = Counter()
+    files = file_names(split, shards)
+    writers = [_open(folder / file, columns, header_size(estimated_bytes // shards)) for file in files]
+    digests = [xxhash.xxh3_128() for _ in files]
+    count = 0
     pending = (_checked(row, columns, f"{split} row {index}") for index, row in enumerate(rows))
-    while batch := list(islice(pending, BATCH)):
-        given.update(_digest(row, columns) for row in batch)
-        writer.write_raw_data(batch)
-    if given.total() < shards:
+    while batch := list(islice(pending, BATCH * shards)):
+        for shard, (writer, digest) in enumerate(zip(writers, digests, strict=True)):
+            part = batch[shard::shards]
+            digest.update(b"".join(_bytes_of(row, columns) for row in part))
+            if part:
+                writer.write_raw_data(part)
+        count += len(batch)
+    if count < shards:
         raise StageFault(
-            f"{split} has {given.total()} rows for {shards} shards",
-            where="",
-            reason="a shard would be empty",
-            fix="lower pack.shards, or give more text",
+            f"{split} has {count} rows for {shards} shards", reason="a shard would be empty", fix="lower pack.shards, or give more text"
         )
-    writer.commit()
-    for file in folder.glob(f"{name.name}*"):
-        file.chmod(0o644)  # the writer leaves them to their owner alone
-    written = Written(file_names(f"{split}.mindrecord", shards), given.total())
-    _compare(folder, written, columns, given)
-    return written
+    for file, writer in zip(files, writers, strict=True):
+        writer.commit()
+        for path in (folder / file, folder / f"{file}.db"):
+            path.chmod(0o644)  # the writer leaves them to their owner alone
+    for shard, (file, digest) in enumerate(zip(files, digests, strict=True)):
+        _compare(folder, file, columns, len(range(shard, count, shards)), digest.hexdigest())
+    return Written(files, count)
+
+
+def _open(path: Path, columns: tuple[str, ...], header: int) -> FileWriter:
+    path.parent.mkdir(exist_ok=True)
+    writer = FileWriter(str(path), shard_num=1)
+    writer.set_page_size(PAGE)
+    writer.set_header_size(header)
+    writer.add_schema({column: {"type": "int32", "shape": [-1]} for column in columns}, "rows")
+    return writer
 
 
 def header_size(data_bytes: int) -> int:
@@ -70,10 +79,10 @@ def header_size(data_bytes: int) -> int:
     return size
 
 
-def file_names(name: str, shards: int) -> tuple[str, ...]:
-    """How MindRecord names the shards: no suffix for one, else the number with as many digits as the last one has."""
+def file_names(split: str, shards: int) -> tuple[str, ...]:
+    """`train.mindrecord` for one shard; `train/train.mindrecord00` ... for more, with as many digits as the last one needs."""
     digits = len(str(shards - 1))
-    return (name,) if shards == 1 else tuple(f"{name}{shard:0{digits}d}" for shard in range(shards))
+    return (f"{split}.mindrecord",) if shards == 1 else tuple(f"{split}/{split}.mindrecord{shard:0{digits}d}" for shard in range(shards))
 
 
 def read(folder: Path, file: str) -> Iterator[dict[str, np.ndarray]]:
@@ -103,18 +112,19 @@ def _checked(row: Row, columns: tuple[str, ...], where: str) -> dict[str, np.nda
     return {column: np.asarray(row[column]).astype(np.int32) for column in columns}
 
 
-def _digest(row: Row, columns: tuple[str, ...]) -> str:
-    return xxhash.xxh3_128_hexdigest(b"".join(np.ascontiguousarray(row[column], dtype="<i4").tobytes() for column in columns))
+def _bytes_of(row: Row, columns: tuple[str, ...]) -> bytes:
+    return b"".join(np.ascontiguousarray(row[column], dtype="<i4").tobytes() for column in columns)
 
 
-def _compare(folder: Path, written: Written, columns: tuple[str, ...], given: Counter[str]) -> None:
-    """Every row given must come back as often as it was given; shards interleave, so the order is not compared."""
-    found = Counter(_digest(row, columns) for file in written.files for row in read(folder, file))
-    if found != given:
-        lost, added = given - found, found - given
+def _compare(folder: Path, file: str, columns: tuple[str, ...], rows: int, digest: str) -> None:
+    found, count = xxhash.xxh3_128(), 0
+    for row in read(folder, file):
+        found.update(_bytes_of(row, columns))
+        count += 1
+    if (count, found.hexdigest()) != (rows, digest):
         raise StageFault(
-            f"{lost.total()} of {written.rows} rows are missing and {added.total()} are new when {', '.join(written.files)} are read back",
-            where=str(folder.name),
+            f"{count} rows come back of {rows}" if count != rows else f"other values come back in {rows} rows",
+            where=file,
             reason="MindRecord dropped or changed rows",
             fix="report this as a bug of the pack stage",
         )

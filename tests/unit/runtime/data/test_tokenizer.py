@@ -116,7 +116,10 @@ def test_another_folder_gives_the_same_bytes(new_experiment: NewExperiment, docu
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_one_core_gives_the_bytes_of_all_cores(kind: str) -> None:
-    program = f"import sys, samples; from runtime.data import tokenizer; m = tokenizer.train(samples.texts(), samples.settings(model_type={kind!r})); sys.stdout.buffer.write(m)"
+    program = (
+        "import sys, samples; from runtime.data import tokenizer\n"
+        f"sys.stdout.buffer.write(tokenizer.train(samples.texts(), samples.settings(model_type={kind!r})))"
+    )
     path = os.pathsep.join([str(ROOT), str(Path(__file__).parent)])
 
     def model(before: str) -> bytes:

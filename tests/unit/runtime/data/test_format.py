@@ -1,0 +1,153 @@
+"""Formatting: what is cut, dropped, repeated and held out, and that all of it is counted."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from samples import TOKENIZER, Experiment
+
+from runtime import records
+from runtime.contracts import format as contract
+from runtime.contracts import tokenizer as tokenizer_contract
+from runtime.data.chat import IGNORED, Message, Template
+from runtime.data.encoding import Vocabulary
+from runtime.data.format import Row, Unusable, encode_dialogue, keys_of, repeat, split_rows, weigh, without_middle
+from runtime.data.instructions import Dialogue
+from runtime.faults import StageFault
+from runtime.records import Record
+
+SETTINGS = contract.Format(sources={}, truncation="middle", train_on="assistant", validation=0.1, by="row", seq_length=64, seed=42)
+
+
+def dialogue(asked: str, answer: str) -> Dialogue:
+    return Dialogue("one", (Message("user", asked), Message("assistant", answer)), "rows.jsonl:1")
+
+
+def row(id: str, prompt: str = "p", source: str = "one") -> Row:
+    return Row(id, source, prompt, [1, 2], [IGNORED, 2])
+
+
+def test_middle_truncation_keeps_the_head_of_the_prompt_and_the_whole_answer(template: Template, vocabulary: Vocabulary) -> None:
+    asked = "first " + "fox " * 100 + "last"
+    made = encode_dialogue(dialogue(asked, "three lazy dogs"), template, vocabulary, SETTINGS)
+    end = vocabulary.special["<|im_end|>"]
+    assert len(made.input_ids) == 65 and made.truncated
+    assert [label for label in made.labels if label != IGNORED] == [*vocabulary.encode("three lazy dogs"), end]
+    shown = vocabulary.show(made.input_ids)
+    assert (
+        shown.startswith("<s><|im_start|>user\nfirst fox") and "last<|im_end|>\n<|im_start|>assistant\nthree lazy dogs<|im_end|>" in shown
+    )
+
+
+def test_rows_without_room_are_dropped_with_a_reason(template: Template, vocabulary: Vocabulary) -> None:
+    with pytest.raises(Unusable, match="too_long"):
+        encode_dialogue(dialogue("fox " * 100, "dogs"), template, vocabulary, replace(SETTINGS, truncation="none"))
+    with pytest.raises(Unusable, match="answer_too_long"):
+        encode_dialogue(dialogue("fox", "dogs " * 100), template, vocabulary, SETTINGS)
+    with pytest.raises(Unusable, match="empty_answer"):
+        encode_dialogue(dialogue("fox", " \n"), template, vocabulary, SETTINGS)
+
+
+def test_a_row_that_just_fits_is_not_cut(template: Template, vocabulary: Vocabulary) -> None:
+    free = encode_dialogue(dialogue("fox " * 30, "dogs"), template, vocabulary, replace(SETTINGS, seq_length=1000))
+    exact = replace(SETTINGS, seq_length=len(free.input_ids) - 1)
+    assert encode_dialogue(dialogue("fox " * 30, "dogs"), template, vocabulary, exact) == free
+    assert encode_dialogue(dialogue("fox " * 30, "dogs"), template, vocabulary, replace(exact, seq_length=exact.seq_length - 1)).truncated
+
+
+@pytest.mark.parametrize("kept", range(1, 14))
+def test_a_cut_leaves_whole_characters(vocabulary: Vocabulary, kept: int) -> None:
+    ids = tuple(vocabulary.encode("\U0001f98a☃é☃\U0001f98a"))
+    assert len(ids) > 14
+    cut = without_middle(ids, kept, vocabulary)
+    assert len(cut) <= kept
+    assert "\ufffd" not in vocabulary.decode(cut)
+
+
+def test_copies_are_found_whatever_their_case_width_and_blanks() -> None:
+    assert keys_of(dialogue("What  is ＡＩ?", "It is.")) == keys_of(dialogue("what is AI?\n", "it  is."))
+    one, other = keys_of(dialogue("Q", "A")), keys_of(dialogue("Q", "B"))
+    assert one[0] != other[0] and one[1] == other[1]
+
+
+def test_no_prompt_is_on_both_sides_and_the_share_is_kept() -> None:
+    rows = [row(f"{prompt}-{copy}", f"p{prompt}") for prompt in range(50) for copy in range(1 + prompt % 3)]
+    train, validation = split_rows(rows, 0.1, 42)
+    assert not {one.prompt for one in train} & {one.prompt for one in validation}
+    assert sorted(one.id for one in train + validation) == sorted(one.id for one in rows)
+    assert 0.1 * len(rows) - 1 <= len(validation) <= 0.1 * len(rows) + 3
+    assert split_rows(rows, 0.1, 43)[1] != validation == split_rows(rows, 0.1, 42)[1]
+
+
+@pytest.mark.parametrize("rows", [[], [row("a")], [row("a"), row("b")]])
+def test_rows_that_cannot_fill_both_sides_are_refused(rows: list[Row]) -> None:
+    with pytest.raises(StageFault, match="cannot be split"):
+        split_rows(rows, 0.5, 42)
+
+
+def test_weights_over_and_undersample_and_equal_ones_take_all() -> None:
+    rows = [row(f"a{i}", source="a") for i in range(90)] + [row(f"b{i}", source="b") for i in range(10)]
+    assert weigh(rows, {"a": 2.0, "b": 2.0}, 1) == rows
+    made = weigh(rows, {"a": 1.0, "b": 3.0}, 1)
+    assert [sum(one.source == name for one in made) for name in "ab"] == [25, 75]
+    assert len({one.id for one in made}) == 100
+    assert {sum(one.id.split("#")[0] == f"b{i}" for one in made) for i in range(10)} == {7, 8}
+    assert {one.source for one in weigh(rows, {"a": 1.0, "b": 0.0}, 1)} == {"a"}
+
+
+def test_repeated_rows_get_ids_of_their_own() -> None:
+    assert [one.id for one in repeat([row("a"), row("b")], 5)] == ["a", "b", "a#1", "b#1", "a#2"]
+
+
+@pytest.fixture
+def ready(new_experiment: Callable[..., Experiment], documents: list[Record]) -> Experiment:
+    experiment = new_experiment()
+    experiment.corpus(documents, documents[:9])
+    experiment.run(tokenizer_contract.CONTRACT, **TOKENIZER)
+    return experiment
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    sources = {name: {"path": f"data/{name}.jsonl", "format": "alpaca", "weight": 1.0} for name in ("one", "two")}
+    usual = {"truncation": "middle", "train_on": "assistant", "validation": 0.1, "by": "row", "seq_length": 64, "seed": 42}
+    return {"sources": sources, **usual, **changes}
+
+
+def test_the_stage_counts_every_row_and_repeats_itself(ready: Experiment) -> None:
+    ready.rows("data/one.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(40)])
+    others = [{"instruction": f"狗 {i}?", "input": "x", "output": "是"} for i in range(20)]
+    odd = [
+        {"instruction": "empty", "output": ""},
+        {"instruction": "FOX  3?", "output": "3 dogs"},
+        {"instruction": "long " * 90, "output": "yes"},
+    ]
+    ready.rows("data/two.jsonl", others + odd)
+    metrics = ready.run(contract.CONTRACT, **settings())
+    two = metrics["sources"]["two"]
+    assert (two["read"], two["duplicates"], two["dropped"], two["truncated"]) == (23, 1, {"empty_answer": 1}, 1)
+    for name, found in metrics["sources"].items():
+        kept = found["read"] - found["duplicates"] - sum(found["dropped"].values())
+        assert found["train"] + found["validation"] == kept, name
+    rows = {split: list(records.read_rows(ready.folder / "instruct" / split)) for split in ("train", "validation")}
+    assert {split: len(found) for split, found in rows.items()} == {split: found["rows"] for split, found in metrics["splits"].items()}
+    assert all(sorted(found) == ["id", "input_ids", "labels", "source"] for found in rows["train"])
+    assert metrics["splits"]["train"]["trained_tokens"] == sum(label != IGNORED for found in rows["train"] for label in found["labels"])
+    sample = (ready.folder / "instruct/sample.txt").read_text("utf-8")
+    assert "# two\n<s><|im_start|>user\n狗 0?\nx<|im_end|>\n<|im_start|>assistant\n⟦是<|im_end|>⟧\n" in sample
+    before = ready.tree("instruct")
+    ready.run(contract.CONTRACT, **settings())
+    assert ready.tree("instruct") == before
+
+
+def test_a_row_without_an_answer_is_refused_at_its_line(ready: Experiment) -> None:
+    ready.rows("data/one.jsonl", [{"instruction": "fox", "output": "dogs"}, {"instruction": "写诗"}])
+    ready.rows("data/two.jsonl", [{"instruction": "x", "output": "y"}])
+    with pytest.raises(StageFault, match=r"data/one.jsonl:2: no 'output'"):
+        ready.run(contract.CONTRACT, **settings())
+    assert not (ready.folder / "instruct").exists()
+
+
+def test_weights_that_select_nothing_are_refused(ready: Experiment) -> None:
+    with pytest.raises(StageFault, match="select nothing"):
+        ready.run(contract.CONTRACT, **settings(sources={"one": {"path": "data/one.jsonl", "format": "alpaca", "weight": 0.0}}))

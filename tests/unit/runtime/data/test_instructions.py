@@ -1,0 +1,101 @@
+"""Rows of three formats become the same dialogues, and a row that is none of them is refused at its line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.data import instructions
+from runtime.data.chat import Message, Template
+from runtime.faults import StageFault
+
+DIALOGUE = (Message("system", "S"), Message("user", "Q\nX"), Message("assistant", "A"))
+ROWS: dict[str, dict[str, Any]] = {
+    "alpaca": {"instruction": "Q", "input": "X", "output": "A", "system": "S", "topic": "ignored"},
+    "messages": {"messages": [{"role": role, "content": text} for role, text in (("system", "S"), ("user", "Q\nX"), ("assistant", "A"))]},
+    "sharegpt": {"conversations": [{"from": tag, "value": text} for tag, text in (("system", "S"), ("human", "Q\nX"), ("gpt", "A"))]},
+}
+
+
+def read(root: Path, template: Template, format: str, path: str = "rows.jsonl") -> list[instructions.Dialogue]:
+    return list(instructions.read(root, path, format, "one", template))
+
+
+def write(root: Path, *rows: Any, name: str = "rows.jsonl") -> None:
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
+
+
+@pytest.mark.parametrize("format", ROWS)
+def test_all_formats_give_the_same_dialogue(tmp_path: Path, template: Template, format: str) -> None:
+    write(tmp_path, "", ROWS[format])
+    (dialogue,) = read(tmp_path, template, format)
+    assert (dialogue.messages, dialogue.where, dialogue.source) == (DIALOGUE, "rows.jsonl:2", "one")
+
+
+def test_a_folder_is_read_in_the_order_of_its_file_names(tmp_path: Path, template: Template) -> None:
+    for name in ("rows/b.jsonl", "rows/a.jsonl", "rows/sub/c.jsonl", "rows/LICENSE"):
+        write(tmp_path, {"instruction": name, "output": "x"}, name=name)
+    found = read(tmp_path, template, "alpaca", "rows")
+    assert [dialogue.where for dialogue in found] == ["rows/a.jsonl:1", "rows/b.jsonl:1", "rows/sub/c.jsonl:1"]
+
+
+GOOD = {"instruction": "Q", "output": "A"}
+
+
+@pytest.mark.parametrize(
+    ("format", "row", "message"),
+    [
+        ("alpaca", {"instruction": "Q"}, "no 'output'; the row has fields 'instruction'"),
+        ("alpaca", {"instruction": "Q", "output": None}, "no 'output'"),
+        ("alpaca", {"output": "A"}, "no 'instruction'"),
+        ("alpaca", {"instruction": "Q", "output": 3}, "'output' is int, not text"),
+        ("alpaca", {"instruction": "Q", "input": ["a"], "output": "A"}, "'input' is list, not text"),
+        ("alpaca", ROWS["sharegpt"], "no 'instruction'; the row has fields 'conversations' with tags gpt, human, system"),
+        ("alpaca", "{broken", "not a JSON object"),
+        ("alpaca", "[1]", "a list, not a JSON object"),
+        (
+            "messages",
+            {"conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]},
+            "no list 'messages'; the row has fields 'conversations' with tags gpt, human; expected tags: system, user, assistant",
+        ),
+        (
+            "messages",
+            {"messages": [{"role": "human", "content": "a"}]},
+            "unknown tag human; found tags: human; expected tags: system, user",
+        ),
+        (
+            "sharegpt",
+            {"conversations": [{"from": "user", "value": "a"}]},
+            "unknown tag user; found tags: user; expected tags: system, human, gpt",
+        ),
+        ("sharegpt", {"conversations": [{"from": "human", "value": "a"}]}, "the last turn is user"),
+        ("sharegpt", {"conversations": [{"from": "human"}]}, "no 'value'"),
+        ("sharegpt", {"conversations": []}, "no list 'conversations'"),
+    ],
+)
+def test_a_row_that_cannot_be_trained_on_is_refused_at_its_line(
+    tmp_path: Path, template: Template, format: str, row: Any, message: str
+) -> None:
+    good = {"alpaca": GOOD}.get(format, ROWS[format])
+    write(tmp_path, good, row)
+    with pytest.raises(StageFault) as caught:
+        read(tmp_path, template, format)
+    assert message in caught.value.message
+    assert caught.value.where == "rows.jsonl:2"
+
+
+@pytest.mark.parametrize("path", ["missing.jsonl", "empty"])
+def test_a_source_without_a_file_is_refused(tmp_path: Path, template: Template, path: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StageFault, match=path):
+        read(tmp_path, template, "alpaca", path)
+
+
+def test_bytes_that_are_not_utf8_are_refused_at_their_line(tmp_path: Path, template: Template) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(b'\xef\xbb\xbf{"instruction": "Q", "output": "A"}\n{"instruction": "\xff", "output": "A"}\n')
+    with pytest.raises(StageFault) as caught:
+        read(tmp_path, template, "alpaca")
+    assert caught.value.where == "rows.jsonl:2"

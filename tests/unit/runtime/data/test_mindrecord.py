@@ -1,0 +1,102 @@
+"""MindRecord files: all rows come back, files may move together, and their bytes do not know where they were written."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from runtime.data import mindrecord
+from runtime.faults import StageFault
+
+
+def rows(count: int, length: int = 9) -> Iterator[dict[str, np.ndarray]]:
+    generator = np.random.default_rng(1)
+    for _ in range(count):
+        yield {"input_ids": generator.integers(0, 4000, length)}
+
+
+def write(folder: Path, count: int = 50, shards: int = 1) -> mindrecord.Written:
+    folder.mkdir(parents=True)
+    return mindrecord.write(folder, "train", rows(count), columns=("input_ids",), shards=shards)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_int64_rows_are_cast_and_all_come_back_in_order(tmp_path: Path) -> None:
+    written = write(tmp_path / "a", count=2500)
+    found = list(mindrecord.read(tmp_path / "a", "train.mindrecord"))
+    assert written == mindrecord.Written(("train.mindrecord",), 2500)
+    assert all(row["input_ids"].dtype == np.int32 for row in found)
+    assert [row["input_ids"].tolist() for row in found] == [row["input_ids"].tolist() for row in rows(2500)]
+
+
+@pytest.mark.parametrize(("shards", "last"), [(2, "train/train.mindrecord1"), (12, "train/train.mindrecord11")])
+def test_shards_hold_the_same_rows_and_have_the_names_that_are_reported(tmp_path: Path, shards: int, last: str) -> None:
+    written = write(tmp_path / "a", shards=shards)
+    assert written.files[-1] == last and len(written.files) == shards
+    assert sorted(contents(tmp_path / "a")) == sorted([*written.files, *(f"{file}.db" for file in written.files)])
+    found = [[row["input_ids"].tolist() for row in mindrecord.read(tmp_path / "a", file)] for file in written.files]
+    given = [row["input_ids"].tolist() for row in rows(50)]
+    assert found == [given[shard::shards] for shard in range(shards)]
+
+
+def test_mindspore_reads_a_folder_of_shards_as_one_data_set(tmp_path: Path) -> None:
+    from mindspore.dataset import MindDataset
+
+    written = write(tmp_path / "a", shards=3)
+    files = [str(tmp_path / "a" / file) for file in written.files]
+    found = [row["input_ids"].tolist() for row in MindDataset(files, shuffle=False).create_dict_iterator(num_epochs=1, output_numpy=True)]
+    assert sorted(found) == sorted(row["input_ids"].tolist() for row in rows(50))
+
+
+@pytest.mark.parametrize(("shards", "count"), [(1, 50), (3, 50), (2, 23), (4, 23)])
+def test_bytes_do_not_depend_on_the_place_and_a_folder_can_be_moved(tmp_path: Path, shards: int, count: int) -> None:
+    write(tmp_path / "a", count, shards)
+    before = contents(tmp_path / "a")
+    for place in map(str, range(5)):
+        write(tmp_path / f"a much longer place {place}/b", count, shards)
+        assert contents(tmp_path / f"a much longer place {place}/b") == before
+    (tmp_path / "a").rename(tmp_path / "moved")
+    assert contents(tmp_path / "moved") == before
+    files = mindrecord.file_names("train", shards)
+    assert sum(1 for file in files for _ in mindrecord.read(tmp_path / "moved", file)) == count
+    names = sqlite3.connect(tmp_path / "moved" / f"{files[0]}.db").execute("select name from shard_name").fetchall()
+    assert names == [(Path(files[0]).name,)]
+
+
+def test_files_are_small_and_readable_by_all(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    data = tmp_path / "a/train.mindrecord"
+    assert data.stat().st_size < 2_000_000
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()} == {0o644}
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.asarray([2**33]), np.asarray([-(2**31) - 1]), np.asarray([1.0]), np.asarray([[1]]), np.asarray([True])]
+)
+def test_a_row_that_the_writer_would_drop_silently_is_refused_by_number(tmp_path: Path, wrong: np.ndarray) -> None:
+    some = [{"input_ids": np.asarray([1])}, {"input_ids": wrong}]
+    with pytest.raises(StageFault, match="train row 1: input_ids is not a list of 32-bit integers"):
+        mindrecord.write(tmp_path, "train", some, columns=("input_ids",))
+
+
+def test_fewer_rows_than_shards_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StageFault, match="train has 3 rows for 4 shards"):
+        write(tmp_path / "a", count=3, shards=4)
+
+
+def test_a_large_file_gets_room_for_its_table_of_pages(tmp_path: Path) -> None:
+    assert mindrecord.header_size(0) == mindrecord.HEADER
+    assert mindrecord.header_size(10**9) >= 2 * 10**9 // mindrecord.PAGE * 1000
+    assert mindrecord.header_size(10**15) == mindrecord.MAX_HEADER
+
+
+def test_rows_that_do_not_come_back_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = mindrecord.read
+    monkeypatch.setattr(mindrecord, "read", lambda folder, file: list(read(folder, file))[1:])
+    with pytest.raises(StageFault, match="49 rows come back of 50"):
+        write(tmp_path / "a")

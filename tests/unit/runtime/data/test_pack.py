@@ -1,0 +1,119 @@
+"""The pack stages, from records to files, in experiment folders."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import TOKENIZER, Experiment
+
+from runtime import manifest, records
+from runtime.contracts import format as format_contract
+from runtime.contracts import pack, tokenizer
+from runtime.data import encoding, mindrecord
+from runtime.data.chat import IGNORED
+from runtime.faults import InputFault, StageFault
+from runtime.records import Record
+
+SETTINGS = {"seq_length": 64, "shards": 1, "documents": "separated", "tail": "drop"}
+
+
+@pytest.fixture
+def ready(new_experiment: Callable[..., Experiment], documents: list[Record]) -> Callable[..., Experiment]:
+    def make(name: str = "project") -> Experiment:
+        experiment = new_experiment(name)
+        experiment.corpus(documents[20:], documents[:20])
+        experiment.run(tokenizer.CONTRACT, **TOKENIZER)
+        return experiment
+
+    return make
+
+
+def formatted(experiment: Experiment, **changes: Any) -> None:
+    experiment.rows("data/one.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(40)])
+    sources = {"one": {"path": "data/one.jsonl", "format": "alpaca", "weight": 1.0}}
+    usual = {"truncation": "middle", "train_on": "assistant", "validation": 0.1, "by": "row", "seq_length": 64, "seed": 42}
+    experiment.run(format_contract.CONTRACT, sources=sources, **{**usual, **changes})
+
+
+def stored(experiment: Experiment, folder: str, split: str) -> list[dict[str, np.ndarray]]:
+    files = manifest.verify(experiment.folder / folder).facts["splits"][split]["files"]
+    return [row for file in files for row in mindrecord.read(experiment.folder / folder, file)]
+
+
+def test_packed_text_reads_as_the_documents_and_the_counts_are_exact(ready: Callable[..., Experiment], documents: list[Record]) -> None:
+    experiment = ready()
+    metrics = experiment.run(pack.PRETRAIN, **SETTINGS)
+    vocabulary = encoding.load(experiment.folder / "tokenizer")
+    facts = manifest.verify(experiment.folder / "packed/pretrain").facts
+    assert (facts["seq_length"], facts["row_length"], facts["columns"], facts["vocab_size"]) == (64, 65, ["input_ids"], 420)
+    assert facts["tokenizer"] == vocabulary.identity and "attention crosses" in facts["layout"]
+    for split, members in (("train", documents[20:]), ("validation", documents[:20])):
+        rows, told = stored(experiment, "packed/pretrain", split), facts["splits"][split]
+        stream = [int(rows[0]["input_ids"][0]), *(int(id) for row in rows for id in row["input_ids"][1:])]
+        whole = "".join(record.text for record in members)
+        assert whole.startswith(vocabulary.decode(stream).rstrip("\ufffd"))
+        documents_begun = stream.count(vocabulary.bos)
+        assert documents_begun - stream.count(vocabulary.eos) in (0, 1) and documents_begun > len(members) - 5
+        assert vocabulary.pad not in stream
+        assert (told["rows"], told["documents"], told["trained_tokens"]) == (len(rows), len(members), 64 * len(rows))
+        assert told["tokens"] == len(stream) + told["dropped_tokens"]
+        assert told["bytes"] == sum(vocabulary.sizes("", stream)) <= len(whole.encode())
+    assert metrics["unigram"]["tokens"] == facts["splits"]["validation"]["trained_tokens"]
+    assert 0 < metrics["unigram"]["bits_per_byte"] < 8
+    assert metrics["train_by_source"]["english"]["documents"] == 140
+
+
+def test_packed_dialogues_have_labels_where_answers_stand(ready: Callable[..., Experiment]) -> None:
+    experiment = ready()
+    formatted(experiment)
+    metrics = experiment.run(pack.INSTRUCT, **SETTINGS)
+    given = list(records.read_rows(experiment.folder / "instruct/train"))
+    found = stored(experiment, "packed/instruct", "train")
+    assert len(found) == len(given) == metrics["splits"]["train"]["rows"]
+    for before, after in zip(given, found, strict=True):
+        used = len(before["input_ids"])
+        assert after["input_ids"].tolist() == before["input_ids"] + [0] * (65 - used)
+        assert after["labels"].tolist() == before["labels"] + [IGNORED] * (65 - used)
+    trained = sum(label != IGNORED for row in given for label in row["labels"])
+    assert metrics["splits"]["train"]["trained_tokens"] == trained
+    assert manifest.read(experiment.folder / "packed/instruct").facts["columns"] == ["input_ids", "labels"]
+
+
+def test_fewer_shards_leave_no_old_ones_and_another_folder_gives_the_same_bytes(ready: Callable[..., Experiment]) -> None:
+    experiment = ready("first")
+    experiment.run(pack.PRETRAIN, **{**SETTINGS, "shards": 4})
+    experiment.run(pack.PRETRAIN, **{**SETTINGS, "shards": 2})
+    two = ["mindrecord0", "mindrecord0.db", "mindrecord1", "mindrecord1.db"]
+    expected = sorted(["manifest.json", *(f"{split}/{split}.{name}" for split in ("train", "validation") for name in two)])
+    assert sorted(experiment.tree("packed/pretrain")) == expected
+    other = ready("second-and-longer")
+    other.run(pack.PRETRAIN, **{**SETTINGS, "shards": 2})
+    assert other.tree("packed/pretrain") == experiment.tree("packed/pretrain")
+
+
+def test_a_split_that_does_not_fill_a_row_is_refused(ready: Callable[..., Experiment]) -> None:
+    experiment = ready()
+    with pytest.raises(StageFault, match=r"validation has \d+ tokens in 20 documents: not one row of 4097"):
+        experiment.run(pack.PRETRAIN, **{**SETTINGS, "seq_length": 4096})
+    assert not (experiment.folder / "packed").exists()
+
+
+def test_rows_for_another_length_or_tokenizer_are_refused(ready: Callable[..., Experiment]) -> None:
+    experiment = ready()
+    formatted(experiment)
+    with pytest.raises(InputFault, match="row_length is 65, not 33"):
+        experiment.run(pack.INSTRUCT, **{**SETTINGS, "seq_length": 32})
+    experiment.run(tokenizer.CONTRACT, **{**TOKENIZER, "vocab_size": 421})
+    with pytest.raises(InputFault, match="tokenizer is"):
+        experiment.run(pack.INSTRUCT, **SETTINGS)
+
+
+def test_a_renamed_file_is_named(ready: Callable[..., Experiment]) -> None:
+    experiment = ready()
+    experiment.run(pack.PRETRAIN, **SETTINGS)
+    folder = experiment.folder / "packed/pretrain"
+    for end in ("", ".db"):
+        (folder / f"train.mindrecord{end}").rename(folder / f"z.mindrecord{end}")
+    with pytest.raises(InputFault, match=r"train.mindrecord is missing; train.mindrecord.db is missing; z.mindrecord is not"):
+        manifest.verify(folder)
