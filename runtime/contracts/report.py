@@ -10,6 +10,12 @@ FOLDERS = (
     "corpus/ingest", "corpus/clean", "corpus/dedup", "corpus/filter", "corpus/mix", "corpus/split", "tokenizer",
     "packed/pretrain", "base", "instruct", "packed/instruct", "adapter", "merged", "mindir", "evaluation",
 )  # fmt: skip
+TEMPLATES = (
+    "report.html.j2", "macros.html.j2", "curve.svg.j2", "funnel.svg.j2", "lineage.svg.j2", "style.css", "script.js",
+    "sections/results.html.j2", "sections/training.html.j2", "sections/data.html.j2", "sections/tokenizer.html.j2",
+    "sections/evaluation.html.j2", "sections/settings.html.j2", "sections/lineage.html.j2",
+    "sections/environment.html.j2", "sections/record.html.j2",
+)  # fmt: skip
 
 
 @parameters
@@ -30,5 +36,6 @@ CONTRACT = Contract(
     reads_metrics=STAGES,
     reads_plots=("plots/pretrain.csv", "plots/finetune.csv"),
     reads_files=("presentation.yaml", "config/environment.yaml", *(f"config/{stage}.yaml" for stage in STAGES)),
-    environment=("python", "jinja2"),
+    resources=tuple(f"runtime/report/templates/{template}" for template in TEMPLATES),
+    environment=("python", "jinja2", "markupsafe"),
 )

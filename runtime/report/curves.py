@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from runtime.report import formatting
 from runtime.report.axes import Scale, Tick, padded
@@ -9,7 +10,7 @@ from runtime.report.evidence import Curve
 
 MAX_BINS = 360
 MAX_HITS = 90
-SMOOTHED_SHARE = 25  # the running mean spans a 25th of the training
+SMOOTHED_SHARE = 50  # the running mean reaches a 50th of the training to each side
 GRADIENT = ("gradient_norm", "grad_norm")
 
 
@@ -39,7 +40,7 @@ class Hit:
 class Chart:
     """One drawn curve. Places are in user units; `line`, `band` and `smooth` are SVG path data, empty where not drawn.
 
-    skipped: steps whose value is not finite.
+    skipped: steps whose value is not finite; window: steps on each side that the smooth line is a mean of.
     """
 
     key: str
@@ -73,7 +74,7 @@ class Frame:
 
 
 FRAMES = (
-    Frame("loss", 640, 360, True, "loss"),
+    Frame("loss", 640, 420, True, "loss"),
     Frame("learning_rate", 400, 180, False, "rate"),
     Frame("gradient_norm", 400, 180, True, "loss"),
 )
@@ -97,13 +98,13 @@ def chart(frame: Frame, steps: Sequence[int], values: Sequence[float | None]) ->
     present = [point for point in bins if point is not None]
     if not present:
         return None
-    left, right, top, bottom = 58, 14, 26, 34
+    left, right, top, bottom = (62, 18, 40, 48) if frame.height > 200 else (58, 18, 26, 36)
     wanted = 6 if frame.height > 200 else 3
     low, high = padded(min(p.low for p in present), max(p.high for p in present), wanted)
     x = Scale(min(0, steps[0]), steps[-1], left, frame.width - right)
     y = Scale(low, high, frame.height - bottom, top)
-    window = max(1, len(steps) // SMOOTHED_SHARE) if frame.smooth else 1
-    smooth = binned(steps, running_mean(values, window), MAX_BINS) if window > 1 else []
+    window = len(steps) // SMOOTHED_SHARE if frame.smooth else 0
+    smooth = binned(steps, running_mean(values, window), MAX_BINS) if window else []
     crowded = len(bins) < len(steps)
     finite = [value for value in values if value is not None]
     return Chart(
@@ -127,14 +128,19 @@ def _bin(steps: Sequence[int], values: Sequence[float | None]) -> Bin | None:
 
 
 def running_mean(values: Sequence[float | None], window: int) -> list[float | None]:
-    """The mean of the finite values among the last `window` ones, at every step; None where there is none."""
-    total, number, means = 0.0, 0, list[float | None]()
-    for index, value in enumerate(values):
-        total, number = (total + value, number + 1) if value is not None else (total, number)
-        gone = values[index - window] if index >= window else None
-        total, number = (total - gone, number - 1) if gone is not None else (total, number)
-        means.append(total / number if number else None)
-    return means
+    """At every step the mean of the finite values among its `window` neighbours on each side; None where there is none.
+
+    Near an end the window shrinks on both sides, down to a third, so that the ends of a falling curve are not pulled
+    inwards and are not as rough as single steps.
+    """
+    sums, numbers = [0.0], [0]
+    for value in values:
+        sums.append(sums[-1] + (value or 0.0))
+        numbers.append(numbers[-1] + (value is not None))
+    last = len(values) - 1
+    reaches = (max(min(window, index, last - index), window // 3) for index in range(len(values)))
+    ends = ((max(0, index - reach), min(last, index + reach) + 1) for index, reach in enumerate(reaches))
+    return [(sums[end] - sums[start]) / (numbers[end] - numbers[start]) if numbers[end] > numbers[start] else None for start, end in ends]
 
 
 def path(x: Scale, y: Scale, bins: Sequence[Bin | None]) -> str:
@@ -159,7 +165,7 @@ def hits(x: Scale, y: Scale, bins: Sequence[Bin | None], kind: str) -> tuple[Hit
     """Evenly spread points that tell their values under the pointer; their strips cover the chart without a gap."""
     chosen = [point for point in bins[:: -(-len(bins) // MAX_HITS)] if point is not None]
     centres = [x.at(point.step) for point in chosen]
-    edges = [x.start, *((a + b) / 2 for a, b in zip(centres, centres[1:], strict=False)), x.end]
+    edges = [x.start, *((a + b) / 2 for a, b in pairwise(centres)), x.end]
     return tuple(
         Hit(round(start, 1), round(end - start, 1), centre, y.at(p.mean), formatting.count(p.step), formatting.FORMATS[kind](p.mean))
         for start, end, centre, p in zip(edges[:-1], edges[1:], centres, chosen, strict=True)

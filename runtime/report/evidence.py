@@ -129,21 +129,28 @@ def read_curve(path: Path) -> Curve:
                 for name in names:
                     series[name].append(_finite(row[name]))
             except (KeyError, TypeError, ValueError) as error:
-                raise InputFault(f"not a row of numbers: {error}", where=f"{path}:{reader.line_num}", fix="delete the file and run `dvc repro`") from None
+                raise InputFault(
+                    f"not a row of numbers: {error}", where=f"{path}:{reader.line_num}", fix="delete the file and run `dvc repro`"
+                ) from None
     return Curve(tuple(steps), {name: tuple(values) for name, values in series.items()})
 
 
 def read_predictions(path: Path) -> tuple[JSON, ...]:
-    """Read one JSON object a line; none where the core suite was not run. Raises InputFault."""
+    """Read one case a line; none where the core suite was not run. Raises InputFault for a line that is not a case."""
     if not path.exists():
         return ()
-    rows: list[JSON] = []
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
-        try:
-            rows += [json.loads(line)] if line.strip() else []
-        except ValueError as error:
-            raise InputFault(f"not JSON: {error}", where=f"{path}:{number}", fix="delete the folder and run `dvc repro`") from None
-    return tuple(rows)
+    lines = enumerate(path.read_bytes().split(b"\n"), 1)
+    return tuple(_case(line, f"{path}:{number}") for number, line in lines if line.strip())
+
+
+def _case(line: bytes, where: str) -> JSON:
+    try:
+        case = json.loads(line)
+    except ValueError as error:
+        raise InputFault(f"not JSON: {error}", where=where, fix="delete the folder and run `dvc repro`") from None
+    if not isinstance(case, dict) or not {"id", "group"} <= case.keys():
+        raise InputFault("not a case with an id and a group", where=where, fix="delete the folder and run `dvc repro`")
+    return cast(JSON, case)
 
 
 def value_at(tree: Any, *path: str) -> Any:

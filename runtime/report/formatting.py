@@ -53,13 +53,22 @@ def plain(value: float) -> str:
 
 
 FORMATS: dict[str, Callable[[float], str]] = {
-    "count": count, "short": short_count, "size": size, "loss": loss, "share": share, "points": points, "rate": rate, "repeats": repeats, "plain": plain,
-}  # fmt: skip
+    "count": count,
+    "short": short_count,
+    "size": size,
+    "loss": loss,
+    "share": share,
+    "points": points,
+    "rate": rate,
+    "repeats": repeats,
+    "plain": plain,
+}
 
 
 def signed(text: str) -> str:
-    """A difference: a plus sign where there is no minus sign."""
-    return text if text.startswith(MINUS) else f"+{text}"
+    """A difference: a plus sign where there is no minus sign, none for zero."""
+    nothing = not any(digit in text for digit in "123456789")
+    return text if nothing or text.startswith(MINUS) else f"+{text}"
 
 
 def visible(text: str) -> str:
@@ -97,4 +106,7 @@ def _scientific(value: float) -> str:
 
 
 def _signed(text: str) -> str:
-    return text.replace("-", MINUS, 1) if text.startswith("-") else text
+    """With a true minus sign, and none before a zero."""
+    if not text.startswith("-"):
+        return text
+    return text.replace("-", MINUS if any(digit in text for digit in "123456789") else "", 1)

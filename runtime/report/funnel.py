@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from runtime.report import formatting
-from runtime.report.evidence import Evidence, Quantity, quantity
+from runtime.report.evidence import Evidence, Quantity
 
 STEPS = ("ingest", "clean", "dedup", "filter", "mix", "split")
-WIDTH, HEIGHT, TOP, BOTTOM, MARGIN, BAR = 1000, 330, 58, 50, 46, 12
+WIDTH, HEIGHT, TOP, BOTTOM, MARGIN, BAR = 1000, 330, 58, 50, 58, 12
 GAP = 3.0
 
 
@@ -22,12 +23,12 @@ class Amount:
 
 @dataclass(frozen=True)
 class Drop:
-    """Documents of one source that one step dropped for one reason; source None where the step does not tell."""
+    """Documents that one step dropped for one reason: of each source, in the funnel's order, and in all."""
 
     step: str
-    source: str | None
     reason: str
-    documents: int
+    documents: tuple[Quantity, ...]
+    total: Quantity
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,22 @@ def _amounts(evidence: Evidence, *path: str) -> tuple[Amount, ...]:
 
 
 def _drops(evidence: Evidence, step: str, sources: Sequence[str]) -> list[Drop]:
-    """The reasons per source where the step tells them, else its reasons in all."""
-    per_source = [(name, evidence.metric(step, "sources", name, "dropped")) for name in sources]
-    told = [(name, reasons) for name, reasons in per_source if isinstance(reasons, dict)]
+    """The reasons of one step, those that dropped nothing left out."""
+    reasons = [reason for reason in evidence.metric(step, "dropped") or {} if evidence.quantity(step, "dropped", reason).value]
     return [
-        Drop(step, name, reason, int(number.value))
-        for name, reasons in told or [(None, evidence.metric(step, "dropped") or {})]
+        Drop(step, reason, tuple(_dropped(evidence, step, name, reason) for name in sources), evidence.quantity(step, "dropped", reason))
         for reason in reasons
-        if (number := quantity(reasons, reason)) and number.value
     ]
+
+
+def _dropped(evidence: Evidence, step: str, source: str, reason: str) -> Quantity:
+    """A source that the step knows and that has no such reason lost nothing to it."""
+    reasons = evidence.metric(step, "sources", source, "dropped")
+    return (
+        Quantity(0)
+        if isinstance(reasons, dict) and reason not in reasons
+        else evidence.quantity(step, "sources", source, "dropped", reason)
+    )
 
 
 def drawing(made: Funnel) -> Drawing | None:
@@ -120,8 +128,10 @@ def drawing(made: Funnel) -> Drawing | None:
     room = HEIGHT - TOP - BOTTOM - GAP * max(0, len(made.sources) - 1)
     scale = room / highest
     spread = (WIDTH - 2 * MARGIN - BAR) / max(1, len(steps) - 1)
-    columns = tuple(_column(made, index, MARGIN + number * spread, scale, steps[number - 1] if number else None) for number, index in enumerate(steps))
-    flows = tuple(flow for left, right in zip(columns, columns[1:], strict=False) for flow in _flows(left, right))
+    columns = tuple(
+        _column(made, index, MARGIN + number * spread, scale, steps[number - 1] if number else None) for number, index in enumerate(steps)
+    )
+    flows = tuple(flow for left, right in pairwise(columns) for flow in _flows(left, right))
     return Drawing(WIDTH, HEIGHT, columns, flows)
 
 
@@ -131,7 +141,9 @@ def _column(made: Funnel, index: int, x: float, scale: float, before: int | None
     pieces: list[Piece] = []
     for number, (name, height) in enumerate(zip(made.sources, heights, strict=True)):
         amount = made.amounts[name][index]
-        pieces.append(Piece(number, name, round(x, 1), round(y, 1), round(max(height, 0.6), 1), _count(amount.documents), _size(amount.bytes)))
+        pieces.append(
+            Piece(number, name, round(x, 1), round(y, 1), round(max(height, 0.6), 1), _count(amount.documents), _size(amount.bytes))
+        )
         y += height + GAP
     total = made.total[index]
     return Column(total.step, round(x, 1), _count(total.documents), _size(total.bytes), _change(made, index, before), tuple(pieces))
@@ -142,8 +154,7 @@ def _change(made: Funnel, index: int, before: int | None) -> str:
     now = made.total[index].bytes.value
     if not earlier or now is None:
         return ""
-    change = now / earlier - 1
-    return "±0\N{NO-BREAK SPACE}%" if abs(change) < 5e-4 else formatting.signed(formatting.share(change))
+    return formatting.signed(formatting.share(now / earlier - 1))
 
 
 def _flows(left: Column, right: Column) -> list[Flow]:
@@ -178,7 +189,9 @@ class Share:
 def mix(evidence: Evidence) -> tuple[Share, ...]:
     """The sources of the mix in the order of its configuration."""
     names = evidence.setting("mix", "sources") or {}
-    return tuple(Share(name, *(evidence.quantity("mix", "mix", name, key) for key in ("target_share", "share", "repeats"))) for name in names)
+    return tuple(
+        Share(name, *(evidence.quantity("mix", "mix", name, key) for key in ("target_share", "share", "repeats"))) for name in names
+    )
 
 
 def _count(amount: Quantity) -> str:

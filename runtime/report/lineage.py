@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from runtime.contracts.registry import BY_NAME
 from runtime.report import formatting
-from runtime.report.evidence import PRODUCER, Evidence
+from runtime.report.evidence import PRODUCER, Evidence, Result
 
-NODE_WIDTH, NODE_HEIGHT, ROW, GUTTER, TRACK, TOP = 176, 42, 64, 46, 7, 6
+NODE_WIDTH, NODE_HEIGHT, ROW, TRACK, TOP = 164, 42, 64, 6, 6
 SHORT = 12
 
 
@@ -47,6 +47,8 @@ class Lineage:
 
     width: int
     height: int
+    node_width: int
+    node_height: int
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
@@ -57,10 +59,20 @@ def lineage(evidence: Evidence) -> Lineage:
     inputs = {name: tuple(PRODUCER[folder] for folder in BY_NAME[name].inputs if PRODUCER.get(folder) in names) for name in names}
     rows = layers(inputs)
     columns = lanes(inputs, rows)
-    nodes = {name: _node(evidence, name, inputs[name], rows[name], columns[name]) for name in names}
-    width = GUTTER + (max(columns.values(), default=0) + 1) * (NODE_WIDTH + GUTTER)
-    height = 2 * TOP + max(rows.values(), default=0) * ROW + NODE_HEIGHT
-    return Lineage(width, height, tuple(nodes.values()), edges(nodes))
+    detours = tracks(inputs, rows, columns)
+    lefts = column_places(columns, detours)
+    nodes = {name: _node(evidence.results[name], inputs[name], rows[name], columns[name], lefts) for name in names}
+    edges = tuple(
+        Edge(before, name, _path(nodes[before], nodes[name], detours.get((before, name)))) for name in names for before in inputs[name]
+    )
+    return Lineage(
+        lefts[-1] + NODE_WIDTH + TOP,
+        2 * TOP + max(rows.values(), default=0) * ROW + NODE_HEIGHT,
+        NODE_WIDTH,
+        NODE_HEIGHT,
+        tuple(nodes.values()),
+        edges,
+    )
 
 
 def layers(inputs: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -84,33 +96,47 @@ def lanes(inputs: Mapping[str, Sequence[str]], rows: Mapping[str, int]) -> dict[
     return columns
 
 
-def _node(evidence: Evidence, name: str, inputs: tuple[str, ...], row: int, column: int) -> Node:
-    result = evidence.results[name]
-    x, y = GUTTER + column * (NODE_WIDTH + GUTTER), TOP + row * ROW
-    return Node(name, result.folder, inputs, result.identity, len(result.manifest.files), formatting.size(result.bytes), row, column, x, y)
+def tracks(
+    inputs: Mapping[str, Sequence[str]], rows: Mapping[str, int], columns: Mapping[str, int]
+) -> dict[tuple[str, str], tuple[int, int]]:
+    """(column, track) of every edge that must go round other nodes: down the gutter on the column's left, tracks counted from 1.
+
+    Edges to the nearest rows take the tracks next to the column, then those from the highest rows, so that few cross.
+    """
+    taken = {(rows[name], columns[name]) for name in inputs}
+    long = [
+        (before, name)
+        for name in inputs
+        for before in inputs[name]
+        if rows[name] - rows[before] > 1
+        and (columns[before] != columns[name] or any((row, columns[name]) in taken for row in range(rows[before] + 1, rows[name])))
+    ]
+    used: dict[int, int] = {}
+    made: dict[tuple[str, str], tuple[int, int]] = {}
+    for before, name in sorted(long, key=lambda edge: (rows[edge[1]], -columns[edge[0]], rows[edge[0]])):
+        lane = max(columns[before], columns[name])
+        used[lane] = used.get(lane, 0) + 1
+        made[before, name] = lane, used[lane]
+    return made
 
 
-def edges(nodes: Mapping[str, Node]) -> tuple[Edge, ...]:
-    """All edges: a short curve to the next row, a detour through the gutter where other nodes lie between."""
-    taken = {(node.row, node.column) for node in nodes.values()}
-    tracks: dict[int, int] = {}
-    made: list[Edge] = []
-    for target in nodes.values():
-        for source in (nodes[name] for name in target.inputs):
-            made.append(Edge(source.name, target.name, _edge(source, target, taken, tracks)))
-    return tuple(made)
+def column_places(columns: Mapping[str, int], detours: Mapping[tuple[str, str], tuple[int, int]]) -> list[int]:
+    """The left edge of every column, each gutter as wide as its tracks need."""
+    lefts: list[int] = []
+    for column in range(max(columns.values(), default=0) + 1):
+        most = max((track for lane, track in detours.values() if lane == column), default=0)
+        lefts.append((lefts[-1] + NODE_WIDTH + 20 if lefts else TOP) + (most + 2) * TRACK)
+    return lefts
 
 
-def _edge(source: Node, target: Node, taken: set[tuple[int, int]], tracks: dict[int, int]) -> str:
-    between = any((row, source.column) in taken for row in range(source.row + 1, target.row))
-    if target.row - source.row == 1 or (source.column == target.column and not between):
-        return _direct(source, target)
-    lane = max(source.column, target.column) if source.column != target.column else source.column
-    track = tracks[lane] = tracks.get(lane, 0) + 1
-    return _detour(source, target, lane, track)
+def _node(result: Result, inputs: tuple[str, ...], row: int, column: int, lefts: Sequence[int]) -> Node:
+    files, size = len(result.manifest.files), formatting.size(result.bytes)
+    return Node(PRODUCER[result.folder], result.folder, inputs, result.identity, files, size, row, column, lefts[column], TOP + row * ROW)
 
 
-def _direct(source: Node, target: Node) -> str:
+def _path(source: Node, target: Node, detour: tuple[int, int] | None) -> str:
+    if detour:
+        return _detour(source, target, *detour)
     x1, y1 = source.x + NODE_WIDTH / 2, source.y + NODE_HEIGHT
     x2, y2 = target.x + NODE_WIDTH / 2, target.y - 4
     middle = (y1 + y2) / 2
@@ -119,7 +145,8 @@ def _direct(source: Node, target: Node) -> str:
 
 def _detour(source: Node, target: Node, lane: int, track: int) -> str:
     """Down the gutter on the left of column `lane`, each edge on a track of its own."""
-    x = GUTTER + lane * (NODE_WIDTH + GUTTER) - 5 - track * TRACK
+    left = target.x if target.column == lane else source.x
+    x = left - 8 - track * TRACK
     x1, out = _side(source, lane)
     x2, back = _side(target, lane)
     y1, y2 = source.y + NODE_HEIGHT / 2 + track, target.y + NODE_HEIGHT / 2

@@ -62,7 +62,7 @@ def content(evidence: Evidence, record: JSON) -> dict[str, Any]:
         "experiment": evidence.experiment,
         "title": evidence.presentation.get("title") or evidence.experiment,
         "description": evidence.presentation.get("description") or "",
-        "headline": {key: scores.headline(evidence, key) for key in ("bits_per_byte", "answer_loss", "exact_match")},
+        "headline": scores.headlines(evidence),
         "facts": facts(evidence),
         "trainings": told,
         "tokens": {stage: tokens_seen(evidence, stage) for stage in told},
@@ -109,7 +109,10 @@ def tokenizer_facts(evidence: Evidence) -> JSON:
         "special_tokens": _special(evidence.setting("tokenizer", "special_tokens")),
         "bytes_per_token": evidence.quantity("tokenizer", "validation", "bytes_per_token"),
         "sources": {
-            name: (evidence.quantity("tokenizer", "validation_by_source", name, "bytes_per_token"), evidence.quantity("pack-pretrain", "train_by_source", name, "tokens"))
+            name: (
+                evidence.quantity("tokenizer", "validation_by_source", name, "bytes_per_token"),
+                evidence.quantity("pack-pretrain", "train_by_source", name, "tokens"),
+            )
             for name in dict.fromkeys((*by_source, *packed))
         },
     }

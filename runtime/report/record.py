@@ -47,15 +47,15 @@ def data_version(evidence: Evidence) -> JSON:
 def _source(evidence: Evidence, stage: str, name: str) -> JSON:
     told = value_at(evidence.presentation, "sources", name) or {}
     counted = evidence.metric(stage, "sources", name) or {}
-    facts = evidence.fact(stage, "sources", name) or {}
+    raw = evidence.fact(stage, "raw", name) or {}
     return {
         **evidence.setting(stage, "sources", name),
         "licence": told.get("licence"),
         "date": told.get("date"),
-        "files": facts.get("files"),
+        "files": raw.get("files"),
         "documents": _first(counted.get("documents_in"), counted.get("read")),
-        "bytes": _first(counted.get("bytes_in"), facts.get("bytes")),
-        "sha256": facts.get("sha256"),
+        "bytes": counted.get("bytes_in"),
+        "sha256": raw.get("sha256"),
     }
 
 
@@ -72,7 +72,11 @@ def _mix(evidence: Evidence) -> JSON:
 
 def _tokenizer(evidence: Evidence) -> JSON:
     result = evidence.results.get("tokenizer")
-    return {**evidence.configs.get("tokenizer", {}), "files": result.hashes() if result else {}, "identity": result.identity if result else None}
+    return {
+        **evidence.configs.get("tokenizer", {}),
+        "files": result.hashes() if result else {},
+        "identity": result.identity if result else None,
+    }
 
 
 def model_version(evidence: Evidence) -> JSON:
@@ -125,7 +129,12 @@ def tokens_seen(evidence: Evidence, stage: str) -> float | int | None:
 
 def _weights(evidence: Evidence, stage: str) -> JSON:
     result = evidence.results[stage]
-    return {"folder": result.folder, "identity": result.identity, "files": result.hashes(".safetensors"), "weights_sha256": evidence.fact(stage, "weights_sha256")}
+    return {
+        "folder": result.folder,
+        "identity": result.identity,
+        "files": result.hashes(".safetensors"),
+        "weights_sha256": evidence.fact(stage, "weights_sha256"),
+    }
 
 
 def evaluation(evidence: Evidence) -> JSON:

@@ -4,29 +4,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runtime.report.evidence import Evidence, Quantity, quantity, value_at
+from runtime.report.evidence import Evidence, Quantity
 
 EXAMPLES_PER_GROUP = 2
-NOT_GROUPS = ("all", "overall", "total")
+MODELS = ("base", "merged")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """How a metric is found and read. `paths`: where evaluations keep it, the first that is there counts."""
+    """How a metric is read. `path`: where the scores of a model keep it; `headline`: shown even where it was not computed."""
 
     key: str
     kind: str
     lower_is_better: bool
-    paths: tuple[tuple[str, ...], ...]
+    path: tuple[str, ...]
+    headline: bool = False
 
 
 METRICS = (
-    Metric("bits_per_byte", "loss", True, (("bits_per_byte",),)),
-    Metric("perplexity", "loss", True, (("perplexity",),)),
-    Metric("answer_loss", "loss", True, (("answer_loss",),)),
-    Metric("core_answer_loss", "loss", True, (("core", "answer_loss"), ("core_answer_loss",))),
-    Metric("core_answer_bits_per_byte", "loss", True, (("core", "answer_bits_per_byte"), ("core_answer_bits_per_byte",))),
-    Metric("exact_match", "share", False, (("exact_match",),)),
+    Metric("bits_per_byte", "loss", True, ("bits_per_byte",), headline=True),
+    Metric("perplexity", "loss", True, ("perplexity",)),
+    Metric("answer_loss", "loss", True, ("answer_loss",), headline=True),
+    Metric("core_answer_loss", "loss", True, ("core", "answer_loss")),
+    Metric("core_answer_bits_per_byte", "loss", True, ("core", "answer_bits_per_byte")),
+    Metric("exact_match", "share", False, ("exact_match",), headline=True),
 )
 
 
@@ -82,10 +83,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model answered; `correct` None where the evaluation does not say."""
+    """What a model answered, whether that is the reference, and whether it ended by itself; None where it was not asked."""
 
     text: str | None
     correct: bool | None
+    ended: bool | None
 
 
 @dataclass(frozen=True)
@@ -101,26 +103,20 @@ class Example:
 
 
 def rows(evidence: Evidence) -> tuple[Row, ...]:
-    """The metrics of the whole evaluation; those that no model has are left out, but for the headline ones."""
-    made = (row(evidence, metric) for metric in METRICS)
-    return tuple(one for one in made if one.base or one.merged or one.name in ("bits_per_byte", "answer_loss", "exact_match"))
+    """The metrics of the whole evaluation; of those that no model has, only the headline ones."""
+    made = ((metric, row(evidence, metric)) for metric in METRICS)
+    return tuple(one for metric, one in made if metric.headline or any(found or found.reason for found in (one.base, one.merged)))
+
+
+def headlines(evidence: Evidence) -> dict[str, Row]:
+    """The rows that stand at the top of the page, by the key of their metric."""
+    return {metric.key: row(evidence, metric) for metric in METRICS if metric.headline}
 
 
 def row(evidence: Evidence, metric: Metric) -> Row:
-    """One metric, read for the three models."""
-    models = (find(evidence, model, metric.paths) for model in ("base", "merged"))
-    return Row(metric.key, metric.kind, metric.lower_is_better, unigram(evidence, metric.key), *models)
-
-
-def headline(evidence: Evidence, key: str) -> Row:
-    """The row of one metric by its key."""
-    return row(evidence, next(metric for metric in METRICS if metric.key == key))
-
-
-def find(evidence: Evidence, model: str, paths: tuple[tuple[str, ...], ...]) -> Quantity:
-    """A metric of one model, at the first path where it was measured."""
-    found = [evidence.quantity("evaluate", model, *path) for path in paths]
-    return next((one for one in found if one or one.reason), Quantity())
+    """One metric, read for the baseline and both models."""
+    base, merged = (evidence.quantity("evaluate", model, *metric.path) for model in MODELS)
+    return Row(metric.key, metric.kind, metric.lower_is_better, unigram(evidence, metric.key), base, merged)
 
 
 def unigram(evidence: Evidence, key: str) -> Quantity:
@@ -131,42 +127,23 @@ def unigram(evidence: Evidence, key: str) -> Quantity:
 
 def groups(evidence: Evidence) -> tuple[Group, ...]:
     """Core cases by group, in the order of the evaluation."""
-    names = dict.fromkeys(name for model in ("merged", "base") for name in _group_table(evidence, model) if name not in NOT_GROUPS)
+    names = dict.fromkeys(name for model in MODELS for name in evidence.metric("evaluate", model, "core", "groups") or {})
     return tuple(_group(evidence, name) for name in names)
 
 
-def _group_table(evidence: Evidence, model: str) -> Mapping[str, Any]:
-    tables = (evidence.metric("evaluate", model, *path) for path in (("groups",), ("core", "groups"), ("core", "exact_match")))
-    return next((table for table in tables if isinstance(table, Mapping)), {})
-
-
 def _group(evidence: Evidence, name: str) -> Group:
-    entries = {model: _group_table(evidence, model).get(name) for model in ("base", "merged")}
-    cases = next((found for model in entries for key in ("cases", "count") if (found := _number(entries[model], key))), Quantity())
-    counted = sum(1 for case in evidence.predictions if case.get("group") == name)
-    matches = [_number(entry, "exact_match") if isinstance(entry, Mapping) else _plain(entry) for entry in entries.values()]
-    losses = [_number(entry, "answer_loss") for entry in entries.values()]
-    return Group(
-        name,
-        cases or Quantity(counted or None),
-        Row(name, "share", False, Quantity(), *matches),
-        Row(name, "loss", True, Quantity(), *losses),
-    )
+    def both(key: str) -> list[Quantity]:
+        return [evidence.quantity("evaluate", model, "core", "groups", name, key) for model in MODELS]
 
-
-def _number(entry: Any, key: str) -> Quantity:
-    return quantity(entry, key)
-
-
-def _plain(value: Any) -> Quantity:
-    return Quantity(value) if isinstance(value, int | float) and not isinstance(value, bool) else Quantity()
+    match = Row(name, "share", False, Quantity(), *both("exact_match"))
+    return Group(name, both("cases")[0], match, Row(name, "loss", True, Quantity(), *both("answer_loss")))
 
 
 def examples(evidence: Evidence) -> tuple[Example, ...]:
-    """The first cases of every group, one that the merged model answers right and one it does not, where there are both."""
+    """Two cases of every group: one that the merged model answers right and one it does not, where there are both."""
     by_group: dict[str, list[Example]] = {}
     for case in evidence.predictions:
-        by_group.setdefault(str(case.get("group", "")), []).append(_example(case))
+        by_group.setdefault(str(case["group"]), []).append(_example(case))
     return tuple(example for cases in by_group.values() for example in _chosen(cases))
 
 
@@ -174,19 +151,13 @@ def _chosen(cases: list[Example]) -> list[Example]:
     right = [case for case in cases if case.merged.correct]
     wrong = [case for case in cases if not case.merged.correct]
     mixed = right[:1] + wrong[:1] if right and wrong else cases[:EXAMPLES_PER_GROUP]
-    return sorted(mixed, key=lambda case: cases.index(case))
+    return sorted(mixed, key=cases.index)
 
 
 def _example(case: Mapping[str, Any]) -> Example:
-    reference = str(case.get("reference", ""))
-    prompt = case.get("prompt", case.get("instruction", ""))
-    return Example(str(case.get("id", "")), str(case.get("group", "")), str(prompt), reference, _answer(case, "base"), _answer(case, "merged"))
+    base, merged = (_answer(case.get(model) or {}) for model in MODELS)
+    return Example(str(case["id"]), str(case["group"]), str(case.get("prompt", "")), str(case.get("reference", "")), base, merged)
 
 
-def _answer(case: Mapping[str, Any], model: str) -> Answer:
-    told = case.get(model, case.get(f"{model}_answer"))
-    if isinstance(told, Mapping):
-        text, correct = value_at(told, "answer"), told.get("exact_match", told.get("correct"))
-    else:
-        text, correct = told, case.get(f"{model}_exact_match", case.get(f"{model}_correct"))
-    return Answer(None if text is None else str(text), None if correct is None else bool(correct))
+def _answer(told: Mapping[str, Any]) -> Answer:
+    return Answer(told.get("answer"), told.get("exact_match"), told.get("ended"))

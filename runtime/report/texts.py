@@ -27,6 +27,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "not_finite": ("not finite ({reason})", "非有限值（{reason}）"),
     "reason_overflow": ("overflow", "溢出"),
     "reason_not a number": ("not a number", "非数值"),
+    "separator": ("; ", "；"),
     "none": ("none", "无"),
     "yes": ("yes", "是"),
     "no": ("no", "否"),
@@ -74,8 +75,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "gradient_norm": ("Gradient norm", "梯度范数"),
     "gradient_norm_axis": ("gradient norm, before clipping", "梯度范数（裁剪前）"),
     "step": ("step", "步"),
-    "curve_from_to": ("from {first} to {last} over {steps} steps", "{steps} 步，从 {first} 到 {last}"),
-    "smoothed": ("bold: mean of the last {window} steps", "粗线：最近 {window} 步的均值"),
+    "curve_from_to": ("from {first} to {last}", "从 {first} 到 {last}"),
+    "over_steps": ("over {steps} steps", "，共 {steps} 步"),
+    "smoothed": ("bold: mean over {window} steps to each side", "粗线：前后各 {window} 步的均值"),
     "skipped": ("{count} steps without a finite value", "{count} 步没有有限值"),
     "no_curve": ("No training curve was written.", "没有训练曲线。"),
     # data
@@ -133,6 +135,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "reference": ("Reference", "参考答案"),
     "right": ("exact match", "完全匹配"),
     "wrong": ("no match", "不匹配"),
+    "unfinished": ("cut at the length limit", "达到长度上限"),
     "evaluator": ("Evaluator version", "评测器版本"),
     "prompt_hash": ("Prompts, SHA-256", "提示 SHA-256"),
     "dtype": ("Compute type", "计算类型"),
@@ -213,6 +216,8 @@ class Texts:
         if key not in TEXTS:
             return escape(key)
         return Markup("").join(
-            Markup('<{0} class="t" lang="{1}">{2}</{0}>').format(element, TAGS[language], Markup(self.plain(key, language)).format(**values))
+            Markup('<{0} class="t" lang="{1}">{2}</{0}>').format(
+                element, TAGS[language], Markup(self.plain(key, language)).format(**values)
+            )
             for language in self.languages
         )
