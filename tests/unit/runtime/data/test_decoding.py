@@ -1,0 +1,96 @@
+"""Bytes -> text: every encoding that matters here, and the place of what cannot be decoded."""
+
+import os
+
+import pytest
+
+from runtime.data.decoding import Hints, decode, repair
+from runtime.faults import StageFault
+
+SIMPLIFIED = "这是一个关于开源软件的简短说明，用来检查编码识别是否正确。\n"
+TRADITIONAL = "這是一個關於開放原始碼軟體的簡短說明，用來檢查編碼識別是否正確。\n"
+FRENCH = "Les élèves français étaient déjà très fatigués à la fin de l'été.\n"
+JAPANESE = "これは日本語の文章です。漢字も含まれています。\n" * 3
+KOREAN = "이것은 한국어 문장입니다.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "language", "found"),
+    [
+        (SIMPLIFIED, "utf-8", None, "utf-8"),
+        (SIMPLIFIED, "gbk", None, "gb18030"),
+        (TRADITIONAL, "big5", None, "big5hkscs"),
+        ("你好，世界", "gbk", "zh", "gb18030"),
+        ("你好世界", "big5", "zh", "big5hkscs"),
+        ("𠀀你好世界这是文字", "gb18030", "zh", "gb18030"),
+        (FRENCH, "latin-1", "fr", "cp1252"),
+        (JAPANESE, "shift_jis", "ja", "cp932"),
+        (JAPANESE, "euc-jp", "ja", "euc_jp"),
+        (KOREAN, "euc-kr", "ko", "cp949"),
+        ("hello world\n", "utf-16-be", None, "utf-16-be"),
+        ("hello world\n", "utf-16-le", None, "utf-16-le"),
+    ],
+)
+def test_text_comes_back_from_its_encoding(text: str, encoding: str, language: str | None, found: str) -> None:
+    decoded = decode(text.encode(encoding), "a.txt", Hints(language=language))
+    assert (decoded.text, decoded.encoding) == (text, found)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_tells_the_encoding_and_is_removed(encoding: str) -> None:
+    decoded = decode(SIMPLIFIED.encode(encoding), "a.txt", Hints())
+    assert (decoded.text, decoded.byte_order_marks) == (SIMPLIFIED, 1)
+
+
+def test_a_byte_order_mark_in_the_middle_is_removed_and_counted() -> None:
+    decoded = decode(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n", "a.txt", Hints())
+    assert (decoded.text, decoded.byte_order_marks) == ("one\ntwo\n", 2)
+
+
+def test_a_page_may_declare_its_charset() -> None:
+    page = b'<meta charset="gb2312"><p>' + "你好".encode("gbk")
+    assert decode(page, "a.html", Hints(html=True)).text.endswith("你好")
+
+
+@pytest.mark.parametrize(
+    ("data", "offset"),
+    [
+        (SIMPLIFIED.encode()[:-2], 84),  # cut within the full stop
+        (SIMPLIFIED.encode() + b"\xff" + SIMPLIFIED.encode(), 88),
+        (b"readable\n" + bytes(range(1, 9)) * 50, 9),
+    ],
+    ids=["truncated", "damaged", "binary"],
+)
+def test_damaged_files_are_refused_at_the_byte(data: bytes, offset: int) -> None:
+    with pytest.raises(StageFault) as fault:
+        decode(data, "data/raw/a.txt", Hints(language="zh"))
+    assert fault.value.where == "data/raw/a.txt"
+    assert fault.value.message.startswith(f"byte {offset} is not utf-8")
+    assert "iconv" in fault.value.fix
+
+
+def test_binary_data_is_never_read_as_some_single_byte_encoding() -> None:
+    for _ in range(20):
+        with pytest.raises(StageFault, match="byte"):
+            decode(b"\x89PNG\r\n\x1a\n" + os.urandom(4000), "a.txt", Hints())
+
+
+def test_utf_8_only_means_that() -> None:
+    with pytest.raises(StageFault, match="byte 0 is not utf-8"):
+        decode(SIMPLIFIED.encode("gbk"), "a.txt", Hints(policy="utf-8"))
+
+
+def test_a_stray_nul_is_text_still() -> None:
+    assert decode(b"a\0b" + b"c" * 200, "a.txt", Hints()).encoding == "utf-8"
+
+
+@pytest.mark.parametrize("text", [SIMPLIFIED, FRENCH, "“Hi, don’t!” she said – twice."])
+def test_mojibake_is_undone(text: str) -> None:
+    assert repair(text.encode().decode("latin-1")) == text
+
+
+@pytest.mark.parametrize(
+    "text", [SIMPLIFIED, TRADITIONAL, FRENCH, "，。！？「」％ＡＢＣ ㎏ ﬁ &amp; “x”", "Files with “Ã©” in them were decoded wrongly."]
+)
+def test_right_text_is_left_alone(text: str) -> None:
+    assert repair(text) == text

@@ -1,0 +1,165 @@
+"""Raw files -> records: formats, order, places of faults, counted drops."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import Project, lines_of, source
+
+from runtime.data.ingest import record_id
+from runtime.faults import StageFault
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    made = Project(tmp_path, {"rows": source("data/raw/rows", "jsonl", "text")})
+    monkeypatch.chdir(made.folder)
+    return made
+
+
+def texts(project: Project) -> list[str]:
+    project.run("ingest")
+    return [record.text for record in project.records("corpus/ingest")]
+
+
+def use(project: Project, **sources: dict[str, Any]) -> None:
+    project.config["ingest"]["sources"] = sources
+
+
+def test_line_separators_of_unicode_do_not_end_a_row(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl", lines_of({"text": "a\u2028b\x85c\u2029d"}))
+    assert texts(project) == ["a\u2028b\x85c\u2029d"]
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_marks_and_line_ends_change_no_record(project: Project, newline: bytes, mark: bytes) -> None:
+    rows = ['{"text":"甲","m":{"x":1}}'.encode(), '{"text":"乙","m":{"y":2}}'.encode()]
+    project.put("data/raw/rows/a.jsonl", mark + rows[0] + newline + mark + rows[1] + newline)
+    assert texts(project) == ["甲", "乙"]
+    assert project.metrics("ingest")["byte_order_marks"] == (2 if mark else 0)
+    assert [record.id for record in project.records("corpus/ingest")] == [record_id("rows", "甲"), record_id("rows", "乙")]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ('\n{"text":"ok"}\n\n{"text": \n', 4, "not JSON"),
+        ('{"text":"ok"}\n["a"]\n', 2, "the row is a list, not a JSON object"),
+        ('{"text":"ok"}\n{"body":"a", "id": 1}\n', 2, "no field 'text'; it has: body, id"),
+        ('{"text":"ok"}\n\n{"text": 5}\n', 3, "is a number, not a string"),
+        ('{"text":"\\ud800"}\n', 1, "not JSON"),
+    ],
+)
+def test_a_wrong_row_is_named_by_its_physical_line(project: Project, content: str, line: int, message: str, compressed: bool) -> None:
+    name = "data/raw/rows/rows.jsonl" + (".gz" if compressed else "")
+    project.put(name, gzip.compress(content.encode()) if compressed else content)
+    with pytest.raises(StageFault) as fault:
+        project.run("ingest")
+    assert fault.value.where == f"{name}:{line}"
+    assert message in fault.value.message
+    assert fault.value.fix
+    assert not (project.folder / "corpus/ingest").exists()
+
+
+def test_fields_that_are_not_asked_for_may_hold_anything(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl", lines_of({"id": 1, "text": "a"}, {"id": "x2", "text": "b"}, {"id": None, "text": ["c", "d"]}))
+    assert texts(project) == ["a", "b", "c\nd"]
+
+
+def test_a_row_longer_than_the_limit_and_an_empty_one_are_dropped_and_counted(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl", lines_of({"text": "a"}, {"text": "x" * 20_000}, {"text": " "}, {"text": None}, {"text": "b"}))
+    assert texts(project) == ["a", "b"]
+    metrics = project.metrics("ingest")
+    assert (metrics["documents_in"], metrics["documents_out"]) == (5, 2)
+    assert metrics["dropped"] == metrics["sources"]["rows"]["dropped"] == {"empty": 2, "oversized_line": 1}
+    examples = (project.folder / "corpus/ingest/dropped.jsonl").read_text().splitlines()
+    assert [json.loads(example)["reason"] for example in examples] == ["empty", "empty", "oversized_line"]
+
+
+def test_rows_of_another_encoding(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl", lines_of({"text": "这是一个说明"}, {"text": "检查编码识别"}).encode("gbk"))
+    assert texts(project) == ["这是一个说明", "检查编码识别"]
+    assert project.metrics("ingest")["encodings"] == {"gb18030": 1}
+
+
+def test_a_damaged_archive_is_named(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl.gz", gzip.compress(b'{"text":"a"}\n' * 1000)[:-20])
+    with pytest.raises(StageFault, match="damaged gzip") as fault:
+        project.run("ingest")
+    assert fault.value.where == "data/raw/rows/a.jsonl.gz"
+
+
+def test_a_json_file_is_a_list_of_rows_or_one(project: Project) -> None:
+    use(project, rows=source("data/raw/rows", "json", "text"))
+    project.put("data/raw/rows/a.json", '[{"text": "a"}, {"text": "b"}]')
+    project.put("data/raw/rows/b.json", '{"text": "c"}')
+    assert texts(project) == ["a", "b", "c"]
+    project.put("data/raw/rows/b.json", '[{"text": "c"}, 7]')
+    with pytest.raises(StageFault, match="the row is a number") as fault:
+        project.run("ingest")
+    assert fault.value.where == "data/raw/rows/b.json: row 2"
+
+
+def test_files_are_read_in_the_order_of_their_paths_and_others_are_left_out(project: Project) -> None:
+    use(project, notes=source("data/raw/notes", "text"))
+    for name in ("乙.txt", "b/a.txt", "a.TXT", "LICENSE", ".hidden.txt", ".git/x.txt", "page.html", "甲/一.txt"):
+        project.put(f"data/raw/notes/{name}", name)
+    assert texts(project) == ["a.TXT", "b/a.txt", "乙.txt", "甲/一.txt"]
+    assert project.records("corpus/ingest")[3].meta == {"path": "甲/一.txt", "format": "text", "domain": "general"}
+
+
+def test_links_are_followed_but_not_in_a_circle(project: Project) -> None:
+    use(project, notes=source("data/raw/notes", "text"))
+    project.put("data/raw/notes/a.txt", "a")
+    project.put("data/elsewhere/b.txt", "b")
+    (project.root / "data/raw/notes/again").symlink_to(project.root / "data/raw")
+    (project.root / "data/raw/notes/more").symlink_to(project.root / "data/elsewhere")
+    assert texts(project) == ["a", "b"]
+
+
+def test_a_link_to_nothing_is_named(project: Project) -> None:
+    use(project, notes=source("data/raw/notes", "text"))
+    project.put("data/raw/notes/a.txt", "a")
+    (project.root / "data/raw/notes/gone.txt").symlink_to("nowhere.txt")
+    with pytest.raises(StageFault, match="No such file") as fault:
+        project.run("ingest")
+    assert fault.value.where == "data/raw/notes/gone.txt"
+
+
+def test_a_source_may_be_one_file_of_any_name(project: Project) -> None:
+    use(project, notes=source("data/raw/NOTES", "markdown"))
+    project.put("data/raw/NOTES", "# one")
+    assert texts(project) == ["# one"]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"), [((), "does not exist"), (("a.html",), "no file that ends in .jsonl"), (("a.jsonl",), "has no text")]
+)
+def test_a_source_without_text_is_refused_by_name(project: Project, files: tuple[str, ...], message: str) -> None:
+    for name in files:
+        project.put(f"data/raw/rows/{name}", "\n\n")
+    with pytest.raises(StageFault, match=message) as fault:
+        project.run("ingest")
+    assert "the source rows" in fault.value.message
+    assert fault.value.where == "data/raw/rows"
+
+
+def test_a_giant_line_drops_the_file(project: Project) -> None:
+    use(project, pages=source("data/raw/pages", "html"))
+    project.put("data/raw/pages/a.html", "<p>" + "长" * 5000)
+    project.put("data/raw/pages/b.html", "<p>short</p>")
+    assert texts(project) == ["<p>short</p>"]
+    assert project.metrics("ingest")["dropped"] == {"oversized_line": 1}
+
+
+def test_ids_depend_on_source_and_text_alone(project: Project) -> None:
+    use(project, a=source("data/raw/a", "text"), b=source("data/raw/b", "text"))
+    for name in ("data/raw/a/1.txt", "data/raw/a/2.txt", "data/raw/b/1.txt"):
+        project.put(name, "same")
+    project.run("ingest")
+    first, second, third = (record.id for record in project.records("corpus/ingest"))
+    assert first == second != third
