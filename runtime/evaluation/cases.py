@@ -31,7 +31,9 @@ def read(path: Path, shown: str) -> list[Case]:
     Raises StageFault at file:line for a line that is no case, lacks a reference or repeats an id, and for no cases.
     """
     if not path.is_file():
-        raise StageFault("the file does not exist", where=shown, fix="write the cases, or name another file in evaluation.suites.core.cases")
+        raise StageFault(
+            "the file does not exist", where=shown, fix="write the cases, or name another file in evaluation.suites.core.cases"
+        )
     cases = list(_cases(path, shown))
     if not cases:
         raise StageFault("the file holds no case", where=shown, reason="every score would be undefined", fix="write at least one case")
@@ -45,7 +47,9 @@ def _cases(path: Path, shown: str) -> Iterator[Case]:
             continue
         case = Case(**_fields(line, f"{shown}:{number}"), line=number)
         if case.id in first:
-            raise StageFault(f"id {case.id!r} was used in line {first[case.id]}", where=f"{shown}:{number}", fix="give every case its own id")
+            raise StageFault(
+                f"id {case.id!r} was used in line {first[case.id]}", where=f"{shown}:{number}", fix="give every case its own id"
+            )
         first[case.id] = number
         yield case
 
@@ -77,4 +81,6 @@ def _check_characters(content: dict[str, str], where: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise StageFault(f"{key} holds half a character at position {error.start}", where=where, fix="write the whole character") from None
+            raise StageFault(
+                f"{key} holds half a character at position {error.start}", where=where, fix="write the whole character"
+            ) from None

@@ -172,7 +172,16 @@ def judge(metric: str, scores: Scores, reference: Scores | None, tolerance: Tole
     delta = value - base
     relative = delta / abs(base) if base else None
     allowed = None if tolerance is None else tolerance.allowance(base)
-    return Cell(metric, better, value, _verdict(delta if better == "lower" else -delta, allowed, max(abs(value), abs(base))), base, delta, relative, allowed)
+    return Cell(
+        metric,
+        better,
+        value,
+        _verdict(delta if better == "lower" else -delta, allowed, max(abs(value), abs(base))),
+        base,
+        delta,
+        relative,
+        allowed,
+    )
 
 
 def _verdict(loss: float, allowed: float | None, scale: float) -> Verdict:
@@ -216,7 +225,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def _cell_dict(cell: Cell) -> dict[str, Any]:
-    return {key: value for key, value in vars(cell).items() if key != "metric" and value not in (None, "") or key == "value"}
+    return {key: value for key, value in vars(cell).items() if (key != "metric" and value not in (None, "")) or key == "value"}
 
 
 def from_dict(content: Mapping[str, Any]) -> Comparison:
@@ -224,6 +233,8 @@ def from_dict(content: Mapping[str, Any]) -> Comparison:
     rows = []
     for entry in content["experiments"]:
         cells = tuple(Cell(metric, **{**cell, "verdict": Verdict(cell["verdict"])}) for metric, cell in entry["metrics"].items())
-        scores = Scores(entry["name"], {cell.metric: cell.value for cell in cells}, entry["identity"], {}, entry["data_version"], entry["model_version"])
+        scores = Scores(
+            entry["name"], {cell.metric: cell.value for cell in cells}, entry["identity"], {}, entry["data_version"], entry["model_version"]
+        )
         rows.append(Row(scores, Settings(entry["baseline"], entry["gate"]), cells))
     return Comparison(tuple(rows))

@@ -29,7 +29,9 @@ code { overflow-wrap: anywhere; }
 </head>
 <body>
 <h1>Comparison of experiments</h1>
-{% if gated %}<p>Gate: <span class="gate {{ 'better' if comparison.passes else 'worse' }}">{{ 'passed' if comparison.passes else 'failed' }}</span></p>{% endif %}
+{% if gated %}
+<p>Gate: <span class="gate {{ 'better' if comparison.passes else 'worse' }}">{{ 'passed' if comparison.passes else 'failed' }}</span></p>
+{% endif %}
 <p>↓ lower is better, ↑ higher is better. A difference is the experiment minus its baseline. Metrics that begin with
 <code>base.</code> are those of the model before fine-tuning.</p>
 <div class="wide"><table>
@@ -47,8 +49,10 @@ code { overflow-wrap: anywhere; }
 <div class="wide"><table>
 <thead><tr><th>metric</th><th>value</th><th>baseline</th><th>difference</th><th>allowed</th><th class="text">verdict</th></tr></thead>
 <tbody>
-{% for cell in row.cells %}<tr><td>{{ cell.metric }} {{ arrows[cell.direction] }}</td><td>{{ number(cell.value) }}</td><td>{{ number(cell.baseline) }}</td>
-<td>{{ difference(cell) }}</td><td>{{ number(cell.allowed) }}</td><td class="text {{ css(cell) }}">{{ cell.verdict.value }}{% if cell.reason %}<small>{{ cell.reason }}</small>{% endif %}</td></tr>
+{% for cell in row.cells %}<tr><td>{{ cell.metric }} {{ arrows[cell.direction] }}</td>
+<td>{{ number(cell.value) }}</td><td>{{ number(cell.baseline) }}</td><td>{{ difference(cell) }}</td><td>{{ number(cell.allowed) }}</td>
+<td class="text {{ css(cell) }}">{{ cell.verdict.value }}
+{%- if cell.reason %}<small>{{ cell.reason }}</small>{% endif %}</td></tr>
 {% endfor %}</tbody>
 </table></div>
 <p><small>data <code>{{ shown(row.scores.data_version) }}</code></small>

@@ -29,7 +29,14 @@ def table(row: Row) -> Table:
     made.add_column("verdict")
     for cell in row.cells:
         verdict = Text(cell.verdict.value + (f": {cell.reason}" if cell.reason else ""), STYLES.get(cell.verdict, ""))
-        made.add_row(f"{cell.metric} {ARROWS[cell.direction]}", number(cell.value), number(cell.baseline), difference(cell), number(cell.allowed), verdict)
+        made.add_row(
+            f"{cell.metric} {ARROWS[cell.direction]}",
+            number(cell.value),
+            number(cell.baseline),
+            difference(cell),
+            number(cell.allowed),
+            verdict,
+        )
     return made
 
 

@@ -16,11 +16,13 @@ from runtime.contracts.evaluate import Evaluate
 from runtime.data import chat, encoding
 from runtime.data.encoding import Vocabulary
 from runtime.evaluation import cases, questions
-from runtime.faults import InputFault
-from runtime.model import context
+from runtime.faults import InputFault, StageFault
+from runtime.model import context, description
+from runtime.model.description import Description
 from runtime.stage import JSON, Stage, finite
 
 if TYPE_CHECKING:
+    from runtime.evaluation.scorer import Scorer
     from runtime.evaluation.suites import Core, HeldOut, Model, Text
 
 EVALUATOR = 1  # raise it with every change that gives the same weights other numbers: scoring, decoding, normalisation
@@ -31,23 +33,54 @@ TARGETS = {"cpu": "CPU", "gpu": "GPU", "ascend": "Ascend"}
 
 def run(stage: Stage[Evaluate]) -> None:
     """Score both models; write `evaluation/` and the metrics."""
-    context.prepare(stage.scratch / "mindspore")
-    context.check_device(TARGETS[stage.parameters.device])
+    check_networks([(name, description.read(stage.input(name))) for name in MODELS], stage.parameters.dtype)
+    context.prepare(stage.scratch / "mindspore", stage.placement.threads)
     asked = prepare(stage)
+    scorer = _scorer(stage)
     scores, results = {}, {}
-    from runtime.evaluation.scorer import Scorer
-    from runtime.model.network import open_device
-
-    open_device(TARGETS[stage.parameters.device])
-    scorer = Scorer(stage.input("base"), stage.parameters.dtype)
     for name in MODELS:
-        scorer.load(stage.input(name))
+        scorer.load(Path(name))
         scores[name], results[name] = score(stage, asked, scorer, name)
     write(stage.out, asked, results)
     stage.counts = asked.counts
     stage.metrics(
-        {**identity(stage, asked), **asked.counts, **scores, "difference": difference(scores["base"], scores["merged"]), **margin(stage, asked, scores)}
+        {
+            **identity(stage, asked),
+            **asked.counts,
+            **scores,
+            "difference": difference(scores["base"], scores["merged"]),
+            **margin(stage, asked, scores),
+        }
     )
+
+
+def check_networks(models: Sequence[tuple[str, Description]], dtype: str) -> None:
+    """Raise StageFault unless all models are one network of other weights, trained in the dtype that they are scored in."""
+    first = models[0][1]
+    for name, described in models:
+        if (described.architecture, described.config) != (first.architecture, first.config):
+            raise StageFault(
+                f"{name} describes another network than {models[0][0]}",
+                where=f"{name}/{description.NAME}",
+                fix="delete the folder and run `dvc repro`",
+            )
+    trained = first.config.get("compute_dtype")
+    if trained != dtype:
+        raise StageFault(
+            f"dtype is {dtype}, the models were trained in {trained}",
+            where="config/evaluate.yaml",
+            reason="scores of another precision are scores of another model",
+            fix="run `mindspec compile`, which takes the dtype of the model",
+        )
+
+
+def _scorer(stage: Stage[Evaluate]) -> "Scorer":
+    context.check_device(TARGETS[stage.parameters.device])
+    from runtime.evaluation.scorer import Scorer
+    from runtime.model.network import open_device
+
+    open_device(TARGETS[stage.parameters.device])
+    return Scorer(Path("base"), stage.parameters.dtype)
 
 
 @dataclass(frozen=True)
@@ -76,12 +109,10 @@ def prepare(stage: Stage[Evaluate]) -> Asked:
     """Read rows and cases. Raises StageFault for a case that is wrong or that was trained on."""
     parameters, vocabulary = stage.parameters, encoding.load(stage.input("tokenizer"))
     wanted = {*parameters.metrics}
+    core = _core(stage, parameters.core, vocabulary) if parameters.core and wanted & {"exact_match", "answer_loss"} else None
+    prompts = questions.document(core.questions, core.limit, vocabulary, sorted(core.ends)) if core else None
     text = _text(stage, parameters.perplexity.split) if parameters.perplexity and wanted & {"perplexity", "bits_per_byte"} else None
-    held_out = _held_out(stage) if "answer_loss" in wanted else None
-    if not parameters.core or not wanted & {"exact_match", "answer_loss"}:
-        return Asked(text, held_out, None, None)
-    core = _core(stage, parameters.core, vocabulary)
-    return Asked(text, held_out, core, questions.document(core.questions, core.limit, vocabulary, sorted(core.ends)))
+    return Asked(text, _held_out(stage) if "answer_loss" in wanted else None, core, prompts)
 
 
 def _text(stage: Stage[Evaluate], split: str) -> "Text":
@@ -105,13 +136,13 @@ def _held_out(stage: Stage[Evaluate]) -> "HeldOut":
 
 
 def _core(stage: Stage[Evaluate], settings: CoreSettings, vocabulary: Vocabulary) -> "Core":
-    from runtime.evaluation import held_out, suites
-
     template, packed = chat.load_template(stage.file("config/template.yaml")), stage.manifest(DIALOGUES)
     chat.check_pieces(template, vocabulary)
     length, pad = packed.facts["seq_length"], vocabulary.pad
     asked = questions.ask(cases.read(stage.root / settings.cases, settings.cases), template, vocabulary, length, settings.cases)
-    trained = ((row["input_ids"], row["labels"]) for row in held_out.read(stage.input(DIALOGUES), packed, "train"))
+    from runtime.evaluation import held_out, suites
+
+    trained = ((row["input_ids"].tolist(), row["labels"].tolist()) for row in held_out.read(stage.input(DIALOGUES), packed, "train"))
     questions.refuse_overlap(questions.overlap(asked, trained, vocabulary), settings.cases)
     rows = held_out.padded_rows([(question.ids, question.labels) for question in asked], length + 1, pad)
     window = suites.window_for([question.prompt for question in asked], settings.max_new_tokens, length, pad)
@@ -174,9 +205,8 @@ def margin(stage: Stage[Evaluate], asked: Asked, scores: Mapping[str, Mapping[st
     unigram = json.loads(stage.file("metrics/pack-pretrain.json").read_bytes())["unigram"]
     margins = {name: round(unigram["bits_per_byte"] - scores[name]["bits_per_byte"], 6) for name in MODELS}
     if not margins["base"] > 0:
-        stage.terminal.say(
-            f"evaluate: the base model is no better than token frequencies ({unigram['bits_per_byte']} bits per byte): it has learned no order yet"
-        )
+        frequencies = f"token frequencies ({unigram['bits_per_byte']} bits per byte)"
+        stage.terminal.say(f"evaluate: the base model is no better than {frequencies}: it has learned no order yet")
     return {"unigram": {"perplexity": unigram["perplexity"], "bits_per_byte": unigram["bits_per_byte"], "margin": margins}}
 
 

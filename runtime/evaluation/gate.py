@@ -18,7 +18,9 @@ from runtime.faults import StageFault
 
 def main(arguments: Sequence[str]) -> int:
     """Show the comparison; 1 where a gated experiment is worse than its baseline by more than the tolerance."""
-    argparse.ArgumentParser(prog="python -m runtime gate", description="Fail where the comparison shows a regression.").parse_args(arguments)
+    argparse.ArgumentParser(prog="python -m runtime gate", description="Fail where the comparison shows a regression.").parse_args(
+        arguments
+    )
     try:
         comparison = read()
     except StageFault as fault:
@@ -37,6 +39,8 @@ def read() -> Comparison:
     try:
         return from_dict(json.loads(JSON_FILE.read_bytes()))
     except FileNotFoundError:
-        raise StageFault(f"{JSON_FILE} does not exist", where=str(JSON_FILE), fix="run `python -m runtime compare` in the project root") from None
+        raise StageFault(
+            f"{JSON_FILE} does not exist", where=str(JSON_FILE), fix="run `python -m runtime compare` in the project root"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise StageFault(f"not a comparison: {error}", where=str(JSON_FILE), fix="delete it and run `dvc repro`") from None

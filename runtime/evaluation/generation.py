@@ -40,6 +40,7 @@ def greedy(
     ends: frozenset[int],
     limit: int,
     window: Window,
+    *,
     finished: Callable[[], None] = lambda: None,
 ) -> list[Answer]:
     """The most likely token again and again, until an end marker or `limit` tokens; of equal ones the lowest id.

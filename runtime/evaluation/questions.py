@@ -61,12 +61,15 @@ def document(questions: Sequence[Question], limit: int, vocabulary: Vocabulary, 
         "ends": [vocabulary.show([end]) for end in ends],
         "normalisation": NORMALISATION,
         "prompts": [
-            {"id": question.case.id, "group": question.case.group, "text": question.text, "reference": question.case.reference} for question in questions
+            {"id": question.case.id, "group": question.case.group, "text": question.text, "reference": question.case.reference}
+            for question in questions
         ],
     }
 
 
-def overlap(questions: Sequence[Question], training: Iterable[tuple[Sequence[int], Sequence[int]]], vocabulary: Vocabulary) -> list[Question]:
+def overlap(
+    questions: Sequence[Question], training: Iterable[tuple[Sequence[int], Sequence[int]]], vocabulary: Vocabulary
+) -> list[Question]:
     """The questions whose prompt is also that of a training row (ids, labels); case and blanks do not count."""
     trained = {_key(_prompt_of(ids, labels), vocabulary) for ids, labels in training}
     return [question for question in questions if _key(question.prompt, vocabulary) in trained]
@@ -79,7 +82,7 @@ def _prompt_of(ids: Sequence[int], labels: Sequence[int]) -> Sequence[int]:
 
 
 def _key(ids: Sequence[int], vocabulary: Vocabulary) -> str:
-    return normalise(vocabulary.decode([int(id) for id in ids])).casefold()
+    return normalise(vocabulary.decode(ids)).casefold()
 
 
 def refuse_overlap(found: Sequence[Question], shown: str) -> None:

@@ -58,11 +58,21 @@ def _tolerance(metric: str, limit: Any, path: Path) -> Tolerance:
     try:
         direction(metric)
     except KeyError:
-        raise StageFault(f"tolerance of an unknown metric {metric!r}", where=str(path), fix=f"known are {', '.join(MODEL_METRICS)}") from None
+        raise StageFault(
+            f"tolerance of an unknown metric {metric!r}", where=str(path), fix=f"known are {', '.join(MODEL_METRICS)}"
+        ) from None
     content = _mapping(limit, path, f"tolerance.{metric}")
-    bad = [key for key, value in content.items() if key not in ("relative", "absolute") or not (value is None or _number(value) and value >= 0)]
+    bad = [
+        key
+        for key, value in content.items()
+        if key not in ("relative", "absolute") or not (value is None or (_number(value) and value >= 0))
+    ]
     if bad:
-        raise StageFault(f"tolerance.{metric}.{bad[0]} is {content[bad[0]]!r}", where=str(path), fix="give `relative` or `absolute`, a number of at least 0")
+        raise StageFault(
+            f"tolerance.{metric}.{bad[0]} is {content[bad[0]]!r}",
+            where=str(path),
+            fix="give `relative` or `absolute`, a number of at least 0",
+        )
     return Tolerance(content.get("relative"), content.get("absolute"))
 
 
@@ -81,7 +91,9 @@ def baseline(name: str) -> Scores:
         if (EXPERIMENTS / name).is_dir():
             return experiment(name)
         raise StageFault(
-            f"baseline {name!r} is neither an experiment nor {path}", where=str(PARAMS), fix="make one with `mindspec baseline set`, or name another"
+            f"baseline {name!r} is neither an experiment nor {path}",
+            where=str(PARAMS),
+            fix="make one with `mindspec baseline set`, or name another",
         )
     content = _mapping(_json(path, "make it with `mindspec baseline set`"), path)
     metrics, record = (_mapping(content.get(key), path, key) for key in ("evaluate", "record"))

@@ -73,11 +73,14 @@ class Core:
         found: list[JSON] = [{} for _ in self.questions]
         if "exact_match" in metrics:
             prompts = [question.prompt for question in self.questions]
-            answers = generation.greedy(model.next_logits, prompts, self.ends, self.limit, self.window, advance)
+            answers = generation.greedy(model.next_logits, prompts, self.ends, self.limit, self.window, finished=advance)
             found = [self._answered(question, answer) for question, answer in zip(self.questions, answers, strict=True)]
         if "answer_loss" in metrics:
             scored = losses(model, self.rows, advance)
-            found = [{**one, "answer_nats": round(loss.nats, DIGITS), "answer_tokens": loss.tokens} for one, loss in zip(found, scored, strict=True)]
+            found = [
+                {**one, "answer_nats": round(loss.nats, DIGITS), "answer_tokens": loss.tokens}
+                for one, loss in zip(found, scored, strict=True)
+            ]
         return found
 
     def _answered(self, question: Question, answer: Answer) -> JSON:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from runtime.evaluation import cases
 from runtime.faults import StageFault
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 import yaml
+
 from runtime.__main__ import main
 
 METRICS = {
@@ -50,7 +51,9 @@ def write_experiment(root, name, metrics):
     (folder / "config").mkdir(exist_ok=True)
     text = metrics if isinstance(metrics, str) else json.dumps(metrics)
     (folder / "metrics" / "evaluate.json").write_text(text, "utf-8")
-    (folder / "record.json").write_text(json.dumps({"data_version": {"sha256": f"data-{name}"}, "model_version": {"steps": 3}, "evaluation": {}}), "utf-8")
+    (folder / "record.json").write_text(
+        json.dumps({"data_version": {"sha256": f"data-{name}"}, "model_version": {"steps": 3}, "evaluation": {}}), "utf-8"
+    )
     (folder / "config" / "compare.yaml").write_text(yaml.safe_dump({"baseline": None, "gate": False, "tolerance": TOLERANCE}), "utf-8")
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from runtime.evaluation.comparison import Comparison, Scores, Settings, Tolerance, Verdict, as_dict, compare, from_dict, judge
 
 IDENTITY = {
@@ -48,7 +49,11 @@ def test_worse_is_a_loss_beyond_the_wider_limit_in_the_metrics_own_direction(met
     ("changed", "blocked", "free"),
     [
         ({"prompt_sha256": "other"}, ["exact_match", "core.answer_loss"], ["perplexity", "bits_per_byte", "answer_loss"]),
-        ({"tokenizer_sha256": "other"}, ["perplexity", "answer_loss", "base.perplexity"], ["bits_per_byte", "exact_match", "core.answer_bits_per_byte"]),
+        (
+            {"tokenizer_sha256": "other"},
+            ["perplexity", "answer_loss", "base.perplexity"],
+            ["bits_per_byte", "exact_match", "core.answer_bits_per_byte"],
+        ),
         ({"text_sha256": "other"}, ["perplexity", "bits_per_byte"], ["answer_loss", "exact_match"]),
         ({"held_out_sha256": "other"}, ["answer_loss"], ["perplexity", "exact_match"]),
         ({"evaluator": 2}, ["perplexity", "bits_per_byte", "answer_loss", "exact_match"], []),
@@ -98,7 +103,9 @@ def test_without_a_baseline_or_against_itself_nothing_is_judged():
 
 
 def test_a_comparison_survives_its_file():
-    made = gated({"exact_match": 0.4, "perplexity": None}, {"exact_match": 0.5, "perplexity": 3.0}, {"exact_match": Tolerance(absolute=0.0)})
+    made = gated(
+        {"exact_match": 0.4, "perplexity": None}, {"exact_match": 0.5, "perplexity": 3.0}, {"exact_match": Tolerance(absolute=0.0)}
+    )
     text = json.dumps(as_dict(made), allow_nan=False)
     again = from_dict(json.loads(text))
     assert json.dumps(as_dict(again)) == text

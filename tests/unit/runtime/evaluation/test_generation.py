@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from runtime.evaluation.generation import Answer, Window, greedy
 
 VOCABULARY, END, PAD = 13, 2, 0

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+
 from runtime.evaluation import perplexity
 from runtime.evaluation.perplexity import Loss
 from runtime.stage import encode_json, finite
@@ -68,7 +69,9 @@ def test_every_block_has_one_shape_and_only_real_rows_count():
     assert np.array_equal(np.concatenate([block[:real] for block, real in blocks]), rows)
 
 
-@pytest.mark.parametrize(("loss", "reason"), [(Loss(1e6, 10), "overflow"), (Loss(math.nan, 10), "not a number"), (Loss(0.0, 0), "not a number")])
+@pytest.mark.parametrize(
+    ("loss", "reason"), [(Loss(1e6, 10), "overflow"), (Loss(math.nan, 10), "not a number"), (Loss(0.0, 0), "not a number")]
+)
 def test_what_is_not_finite_is_written_as_null_with_a_reason(loss, reason):
     def refuse(text):
         raise AssertionError(text)

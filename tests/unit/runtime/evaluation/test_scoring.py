@@ -1,6 +1,7 @@
 """Exact match after the normalisation that is stated."""
 
 import pytest
+
 from runtime.evaluation.scoring import exact_match, normalise
 
 
@@ -21,7 +22,9 @@ def test_width_blanks_and_composition_do_not_count(answer, reference):
     assert exact_match(answer, reference)
 
 
-@pytest.mark.parametrize(("answer", "reference"), [("chinese", "Chinese"), ("Chinese.", "Chinese"), ("", "Chinese"), ("中 文", "中文"), ("诗", "詩")])
+@pytest.mark.parametrize(
+    ("answer", "reference"), [("chinese", "Chinese"), ("Chinese.", "Chinese"), ("", "Chinese"), ("中 文", "中文"), ("诗", "詩")]
+)
 def test_case_punctuation_and_characters_count(answer, reference):
     assert not exact_match(answer, reference)
 
