@@ -1,5 +1,6 @@
 """Composition by Hydra: primary config, groups, experiment, overrides."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.parse import hydra_faults, overrides as given_overrides, references
+from compiler.parse import hydra_faults, references
+from compiler.parse import overrides as given_overrides
 from compiler.parse.experiments import experiment_file
 from compiler.parse.files import SpecFile, SpecFiles
 from compiler.parse.overrides import GivenOverride
@@ -36,9 +38,13 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
     loader = _loader(root)
     files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
     given, faults = given_overrides.read(overrides, loader.repository.group_exists)
+    try:
+        tree = _compose(root, loader, files, given, option)
+    except Faults as error:
+        raise Faults([*faults, *error.diagnostics]) from None
     if faults:
         raise Faults(faults)
-    return _compose(root, loader, files, given, option)
+    return tree
 
 
 def _loader(root: Path) -> ConfigLoaderImpl:
@@ -56,8 +62,9 @@ def _loader(root: Path) -> ConfigLoaderImpl:
 def _compose(root: Path, loader: ConfigLoaderImpl, files: SpecFiles, given: list[GivenOverride], option: str) -> SourceTree:
     lines = [f"experiment={option}", *(override.line for override in given)]
     try:
-        defaults = loader.compute_defaults_list(PRIMARY, lines, RunMode.RUN).defaults
-        config = loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # what Hydra warns of is a fault below
+            defaults = loader.compute_defaults_list(PRIMARY, lines, RunMode.RUN).defaults
+            config = loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise Faults(_file_faults(files) or [hydra_faults.explain(error, given, files)]) from None
     if found := _file_faults(files):

@@ -96,8 +96,14 @@ def _syntax(parsed: SpecFile, error: yaml.MarkedYAMLError) -> Diagnostic:
     mark = error.problem_mark or error.context_mark
     place = parsed.place(mark.line, mark.column) if mark else None
     context = f" {error.context}" if error.context else ""
-    hint = "indent with spaces" if "\t" in (place.text if place else "") else "check indentation, colons and quotes here"
-    return Diagnostic("MS0102", f"YAML cannot be read{context}: {error.problem}", place, fix=hint)
+    return Diagnostic("MS0102", f"YAML cannot be read{context}: {error.problem}", place, fix=_hint(place))
+
+
+def _hint(place: Place | None) -> str:
+    line = place.text if place else ""
+    if "\t" in line:
+        return "indent with spaces"
+    return "write '???' in quotes between braces" if "???" in line else "check indentation, colons and quotes here"
 
 
 def _control_character(parsed: SpecFile, error: yaml.reader.ReaderError) -> Diagnostic:
@@ -134,7 +140,7 @@ def _foreign(parsed: SpecFile, node: yaml.Node, what: str) -> Diagnostic:
         "MS0114",
         f"{what} has no place in a spec",
         parsed.at(node),
-        reason="one value would come from two places, and a message could point at neither",
+        reason="a spec is plain data, and each value is written in one place",
         fix="write the value out, or refer to it with ${path.to.value}",
     )
 

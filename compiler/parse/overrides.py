@@ -51,24 +51,32 @@ class GivenOverride:
 
 
 def read(overrides: Sequence[str], is_group: Callable[[str], bool]) -> tuple[list[GivenOverride], list[Diagnostic]]:
-    """All overrides that can be read, and the faults of the others."""
+    """All overrides without fault, and the faults of the others."""
     given: list[GivenOverride] = []
     faults: list[Diagnostic] = []
     for number, text in enumerate(overrides, start=1):
         try:
             parsed = OverridesParser.create().parse_override(text)
+            _refuse_empty_key(parsed)
         except HydraException as error:
             faults.append(_unreadable(number, text, error))
             continue
         override = _given(number, text, parsed, is_group)
-        faults += _check(override)
-        given.append(override)
+        found = list(_check(override))
+        faults += found
+        given += [override] if not found else []
     return given, faults
+
+
+def _refuse_empty_key(parsed: Override) -> None:
+    """Hydra's grammar lets `=3` pass."""
+    if not parsed.key_or_group:
+        raise HydraException("the key is empty")
 
 
 def _given(number: int, text: str, parsed: Override, is_group: Callable[[str], bool]) -> GivenOverride:
     """A plain override of a field may also set one that no file mentions: the schema knows the fields, so it is forced."""
-    group = is_group(parsed.key_or_group)
+    group = is_group(parsed.key_or_group) and not isinstance(parsed._value, dict)
     plain = parsed.type is OverrideType.CHANGE and not group and not parsed.is_hydra_override()
     return GivenOverride(number, text, parsed, f"++{text}" if plain else text, group)
 
@@ -78,12 +86,12 @@ def _check(override: GivenOverride) -> Iterator[Diagnostic]:
         yield _comma(override)
         return
     if override.parsed.is_hydra_override():
-        yield Diagnostic(
-            "MS0107",
-            "Hydra's own settings are not part of a spec",
-            override.key_place,
-            fix="leave it out",
-        )
+        yield Diagnostic("MS0107", "Hydra's own settings are not part of a spec", override.key_place, fix="leave it out")
+    if override.parsed.key_or_group == "experiment":
+        yield Diagnostic("MS0107", "the experiment is chosen by its name", override.key_place, fix="leave it out")
+    if override.is_group and not _names_option(override):
+        yield _no_option(override)
+        return
     for text in _plain_texts(override):
         if is_ambiguous(text):
             yield ambiguous(text, override.value_place, override.path)
@@ -111,6 +119,22 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
+def _names_option(override: GivenOverride) -> bool:
+    """Whether an override of a group names one of its files, or takes the group away."""
+    kind = override.parsed.type
+    return kind is OverrideType.DEL or (kind is OverrideType.CHANGE and isinstance(override.parsed.value(), str))
+
+
+def _no_option(override: GivenOverride) -> Diagnostic:
+    group = override.parsed.key_or_group
+    return Diagnostic(
+        "MS0107",
+        f"{group} is a group: it takes the name of one file of specs/{group}",
+        override.value_place,
+        fix=f"write {group}=NAME, or set a field: {group}.field=value",
+    )
+
+
 def _comma(override: GivenOverride) -> Diagnostic:
     key = override.parsed.key_or_group
     return Diagnostic(
@@ -132,6 +156,8 @@ def _unreadable(number: int, text: str, error: HydraException) -> Diagnostic:
     place = Place(f"<override {number}>", 1, min(offset, max(len(text) - 1, 0)) + 1, text)
     if not equals:
         return Diagnostic("MS0107", f"{text} has no value", place, fix="write key=value")
+    if "[" in key:
+        return Diagnostic("MS0107", "an item of a list cannot be set alone", place, fix="give the whole list: key=[a,b]")
     if value.strip() == "~":
         return Diagnostic("MS0107", "~ is not read in an override", place, fix=f"write {key}=null", suggestion=f"{key}=null")
     return Diagnostic(
@@ -156,4 +182,5 @@ def _unquoted(number: int, text: str, key: str, value: str, index: int) -> Diagn
 
 
 def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+    line = next(iter(str(error).splitlines()), type(error).__name__)
+    return line.partition(" expecting ")[0]

@@ -30,6 +30,8 @@ class Places:
             if path == () and key.value in ("defaults", "hydra"):
                 continue
             below = (*path, key.value)
+            if value.value == "???" and below in self.values:
+                continue  # a value that is to be given never replaces one that is
             self._add_node(file, below, value)
             self.keys[below] = file.at(key)
             if isinstance(value, yaml.MappingNode):
@@ -56,8 +58,10 @@ class Places:
             self.drop(override.path)
             return
         for length in range(1, len(override.path)):
-            self.values.setdefault(override.path[:length], override.key_place)
-            self.keys.setdefault(override.path[:length], override.key_place)
+            above = override.path[:length]
+            if above not in self.values or above in self.written:
+                self.drop(above)
+                self.values[above] = self.keys[above] = override.key_place
         self._add_given(override, override.path, override.parsed._value)
 
     def _add_given(self, override: GivenOverride, path: Path, value: Any) -> None:

@@ -94,6 +94,8 @@ def _sorted(value: object) -> object:
 
 Integer = Annotated[int, BeforeValidator(_integral)]
 Items = Annotated[tuple[T, ...], BeforeValidator(_tuple), PlainSerializer(list)]
+Some = Annotated[tuple[T, ...], Field(min_length=1), BeforeValidator(_tuple), PlainSerializer(list)]
+Pair = Annotated[tuple[T, ...], Field(min_length=2, max_length=2), BeforeValidator(_tuple), PlainSerializer(list)]
 Named = Annotated[dict[str, T], BeforeValidator(_sorted)]
 Bytes = Annotated[
     int,

@@ -1,10 +1,8 @@
 """What leaves the experiment: the model file, the scores and the report."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from compiler.spec.declare import Integer, Items, Name, Named, Section, Text, identity, presentation, section
+from compiler.spec.declare import Integer, Name, Named, Section, Some, Text, identity, presentation, section
 
 Metric = Literal["perplexity", "bits_per_byte", "exact_match", "answer_loss"]
 
@@ -42,7 +40,7 @@ class Evaluation(Section):
     """How base and merged model are scored."""
 
     suites: Suites = section("Sets of questions.", "评测集。")
-    metrics: Annotated[Items[Metric], Field(min_length=1)] = identity("Scores that are written.", "评测指标。")
+    metrics: Some[Metric] = identity("Scores that are written.", "评测指标。")
 
 
 class Tolerance(Section):
@@ -63,4 +61,4 @@ class Compare(Section):
 class Report(Section):
     """The HTML report."""
 
-    languages: Annotated[Items[Literal["en", "zh"]], Field(min_length=1)] = presentation("Languages of the report.", "报告语言。", default=("en", "zh"))
+    languages: Some[Literal["en", "zh"]] = presentation("Languages of the report.", "报告语言。", default=("en", "zh"))

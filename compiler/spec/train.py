@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compiler.spec.declare import Integer, Items, Section, Text, identity, section
+from compiler.spec.declare import Integer, Pair, Section, Some, Text, identity, section
 
 Beta = Annotated[float, Field(ge=0, lt=1)]
 
@@ -25,7 +25,7 @@ class Optimizer(Section):
     """AdamW."""
 
     name: Literal["adamw"] = identity("Algorithm.", "优化算法。", default="adamw")
-    betas: Annotated[Items[Beta], Field(min_length=2, max_length=2)] = identity("Decay rates of the two moments.", "一阶与二阶矩的衰减率。", default=(0.9, 0.95))
+    betas: Pair[Beta] = identity("Decay rates of the two moments.", "一阶与二阶矩的衰减率。", default=(0.9, 0.95))
     eps: float = identity("Added to the denominator.", "分母修正项。", gt=0, default=1.0e-8)
     weight_decay: float = identity("Decoupled weight decay.", "权重衰减。", ge=0, default=0.01)
     clip_norm: float = identity("Largest global norm of the gradient.", "梯度全局范数上限。", gt=0, default=1.0)
@@ -79,7 +79,7 @@ class Lora(Section):
     rank: Integer = identity("Rank of the adapters.", "秩。", ge=1, default=8)
     alpha: float = identity("Numerator of the scale alpha / rank.", "缩放系数分子。", gt=0, default=16.0)
     dropout: float = identity("Dropout before the adapter.", "dropout 概率。", ge=0, lt=1, default=0.0)
-    targets: Annotated[Items[Text], Field(min_length=1)] = identity(
+    targets: Some[Text] = identity(
         "Layers that get an adapter, by Hugging Face or MindSpore name.", "添加适配器的层（HF 或 MindSpore 名称）。"
     )
 

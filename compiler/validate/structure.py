@@ -206,9 +206,9 @@ def _range(schema: Mapping[str, Any]) -> str:
         return "write some text"
     if schema.get("type") == "array":
         least, most = schema.get("minItems"), schema.get("maxItems")
-        return f"write {least} values" if least == most else f"write at least {least}"
+        return f"write {least} values" if least == most else f"write at least {least} value{'s' * (least != 1)}"
     limits = [f"{word} {_show(schema[key])}" for key, word in _LIMITS.items() if key in schema]
-    return f"choose a value {' and '.join(limits)}"
+    return f"choose a value: {', '.join(limits)}"
 
 
 def _not_finite(tree: SourceTree) -> Iterator[Diagnostic]:

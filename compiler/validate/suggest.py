@@ -78,12 +78,18 @@ def key(parent: Sequence[str], wrong: str, siblings: Iterable[str], given: Itera
 
 
 def _other_name(wrong: str, siblings: Iterable[str]) -> str | None:
-    name = _OTHER_NAMES.get(_fold(wrong))
+    name = _own_name(wrong)
     return name if name in set(siblings) else None
 
 
+def _own_name(wrong: str) -> str | None:
+    """Our name for what another tool calls `wrong`, even misspelt."""
+    near = difflib.get_close_matches(_fold(wrong), list(_OTHER_NAMES), n=1, cutoff=0.85)
+    return _OTHER_NAMES[near[0]] if near else None
+
+
 def _elsewhere(parent: Sequence[str], wrong: str, *, exact: bool = False) -> str | None:
-    wanted = {_fold(wrong), _OTHER_NAMES.get(_fold(wrong), "")}
+    wanted = {_fold(wrong), _own_name(wrong)}
     found = [path for path in _paths() if path.rpartition(".")[2] in wanted]
     if not found and not exact:
         last = closest(wrong, {path.rpartition(".")[2] for path in _paths()})

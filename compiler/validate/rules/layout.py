@@ -17,7 +17,7 @@ _NOT_BUILT = {
     "tensor": "tensor parallelism",
     "pipeline": "pipeline parallelism",
     "context": "context parallelism",
-    "micro_batches": "micro batches of a pipeline",
+    "micro_batches": "micro-batching of a pipeline",
     "optimizer_sharding": "optimizer sharding",
     "recompute": "recomputation",
 }

@@ -1,0 +1,70 @@
+"""Every code has a folder with a bad spec and the whole text that a user sees.
+
+    bad.yaml        the experiment; it replaces nothing in `project/`
+    overrides.txt   one override a line
+    specs/          files that are added to the project, or replace its own
+    removed.txt     files that are taken away
+    expected.txt    the text
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compiler.diagnostics import CODES, Faults, render
+from compiler.parse import experiments, load
+from compiler.validate import validate
+
+HERE = Path(__file__).parent
+CASES = sorted(folder for folder in HERE.glob("MS*") if (folder / "bad.yaml").exists())
+
+
+def project(case: Path, root: Path) -> list[str]:
+    """The project of a case below `root`; returns its overrides."""
+    shutil.copytree(HERE / "project", root, dirs_exist_ok=True)
+    shutil.copy(case / "bad.yaml", root / "specs" / "experiment" / "bad.yaml")
+    if (case / "specs").exists():
+        shutil.copytree(case / "specs", root / "specs", dirs_exist_ok=True)
+    for name in lines(case / "removed.txt"):
+        (root / name).unlink()
+    return lines(case / "overrides.txt")
+
+
+def lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+
+
+def faults(root: Path, overrides: list[str]) -> Faults:
+    with pytest.raises(Faults) as caught:
+        validate(load(root, "bad", overrides))
+        experiments(root)
+    return caught.value
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_text_of_each_code(case: Path, tmp_path: Path) -> None:
+    found = faults(tmp_path, project(case, tmp_path))
+    assert case.name in {fault.code for fault in found.diagnostics}
+    assert render(found.diagnostics) + "\n" == (case / "expected.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_excerpt_is_the_line_of_the_file(case: Path, tmp_path: Path) -> None:
+    overrides = project(case, tmp_path)
+    for fault in faults(tmp_path, overrides).diagnostics:
+        if fault.place and fault.place.text and not fault.place.file.startswith("<"):
+            written = (tmp_path / fault.place.file).read_text(encoding="utf-8-sig").split("\n")
+            assert written[fault.place.line - 1] == fault.place.text
+            assert 1 <= fault.place.column <= len(fault.place.text) + 1
+
+
+def test_project_itself_is_sound(tmp_path: Path) -> None:
+    shutil.copytree(HERE / "project", tmp_path, dirs_exist_ok=True)
+    assert experiments(tmp_path) == [("good", "specs/experiment/good.yaml")]
+    assert validate(load(tmp_path, "good")).name == "good"
+
+
+def test_every_code_of_the_front_has_a_case() -> None:
+    front = {code for code in CODES if code < "MS0010" or code[:4] in ("MS01", "MS02", "MS03")}
+    assert front == {case.name for case in CASES}
