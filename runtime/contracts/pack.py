@@ -9,7 +9,8 @@ from runtime.contracts.base import Contract, parameters
 class Pack:
     """`seq_length`: tokens the model sees; a row holds one more id, since mindformers shifts labels once.
 
-    `documents`: separated (each ends with eos); `tail`: drop; `shards`: MindRecord files a split.
+    `documents`: separated: each is bos, its text, eos; attention crosses. `tail`: drop: what does not fill the last row is counted.
+    `shards`: files of a split: one is `train.mindrecord`, several are `train/train.mindrecord0` ...
     """
 
     seq_length: int
