@@ -26,14 +26,23 @@ def clusters(texts: Sequence[str], near: Near) -> list[list[int]]:
     A text with fewer tokens than `near.ngram` is only ever grouped with texts of the same tokens; one without any token
     with none.
     """
-    words = [tokens(text) for text in texts]
+    spaced = [spaced_out(text) for text in texts]
     forest = Forest(len(texts))
-    for group in _short_groups(words, near.ngram):
+    for group in _short_groups(spaced, near.ngram):
         for member in group[1:]:
             forest.join(group[0], member)
-    long = [index for index, parts in enumerate(words) if len(parts) >= near.ngram]
-    _join_similar(forest, words, long, near)
+    long = [index for index, line in enumerate(spaced) if _length(line) >= near.ngram]
+    _join_similar(forest, spaced, long, near)
     return forest.groups()
+
+
+def spaced_out(text: str) -> str:
+    """The tokens of a text with a blank between them: what daft splits again, and far smaller than a list of them."""
+    return " ".join(tokens(text))
+
+
+def _length(spaced: str) -> int:
+    return spaced.count(" ") + 1 if spaced else 0
 
 
 def bands(threshold: float, permutations: int) -> tuple[int, int]:
@@ -43,14 +52,14 @@ def bands(threshold: float, permutations: int) -> tuple[int, int]:
     return permutations // rows, rows
 
 
-def signatures(words: Sequence[list[str]], near: Near) -> NDArray[np.uint32]:
+def signatures(spaced: Sequence[str], near: Near) -> NDArray[np.uint32]:
     """MinHash signatures, shape (documents, permutations); every document has at least `near.ngram` tokens."""
     import daft  # starts its threads when it is imported
 
     column = daft.col("tokens").minhash(num_hashes=near.permutations, ngram_size=near.ngram, seed=SEED, hash_function="xxhash64")
-    table = daft.from_pydict({"tokens": [" ".join(parts) for parts in words]}).select(column).to_arrow()
+    table = daft.from_pydict({"tokens": list(spaced)}).select(column).to_arrow()
     values = table.column(0).combine_chunks().values.to_numpy()
-    return values.astype(np.uint32, copy=False).reshape(len(words), near.permutations)
+    return values.astype(np.uint32, copy=False).reshape(len(spaced), near.permutations)
 
 
 class Forest:
@@ -79,23 +88,23 @@ class Forest:
         return [group for group in members.values() if len(group) > 1]
 
 
-def _short_groups(words: Sequence[list[str]], ngram: int) -> list[list[int]]:
-    same: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for index, parts in enumerate(words):
-        if 0 < len(parts) < ngram:
-            same[tuple(parts)].append(index)
+def _short_groups(spaced: Sequence[str], ngram: int) -> list[list[int]]:
+    same: dict[str, list[int]] = defaultdict(list)
+    for index, line in enumerate(spaced):
+        if 0 < _length(line) < ngram:
+            same[line].append(index)
     return list(same.values())
 
 
-def _join_similar(forest: Forest, words: Sequence[list[str]], long: list[int], near: Near) -> None:
+def _join_similar(forest: Forest, spaced: Sequence[str], long: list[int], near: Near) -> None:
     if len(long) < 2:
         return
 
     @lru_cache(maxsize=_CACHED)
     def shingles_of(index: int) -> frozenset[tuple[str, ...]]:
-        return shingles(words[index], near.ngram)
+        return shingles(spaced[index].split(" "), near.ngram)
 
-    for bucket in _buckets(signatures([words[index] for index in long], near), near):
+    for bucket in _buckets(signatures([spaced[index] for index in long], near), near):
         leaders: list[int] = []
         for member in (long[position] for position in bucket):
             if any(forest.root(leader) == forest.root(member) for leader in leaders):

@@ -2,10 +2,12 @@
 
 Documents that are the same but for white space, case or character width go to one side together, so repeats of the mix
 and copies that deduplication was told to keep cannot be learned and then scored. Which side is a function of seed and
-text alone: more data never moves a document from validation to training. A validation document appears once.
+text alone: more data never moves a document that was chosen by its share from validation to training. Every source is
+held out in its own share, so that small ones are scored too. A validation document appears once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runtime import records
@@ -20,26 +22,36 @@ TRAIN, VALIDATION = "train", "validation"
 REPEAT = "repeat_in_validation"
 
 
-def held_out(groups: Iterable[str], share: float, seed: int) -> set[str]:
-    """The groups (fingerprints) of the validation set: about `share` of them, at least one, never all.
+def held_out(groups: Mapping[str, str], share: float, seed: int) -> set[str]:
+    """The groups of the validation set: about `share` of those of each source, at least one of its groups, never all.
 
+    `groups`: fingerprint -> source. A source of a single group goes to training, unless there is nothing else to hold out.
     Raises StageFault for fewer than two groups.
     """
-    placed = sorted((unit(seed, "split", group), group) for group in set(groups))
-    if len(placed) < 2:
+    if len(groups) < 2:
         raise StageFault(
-            f"the mix has {len(placed)} distinct documents, too few for a training and a validation set",
+            f"the mix has {len(groups)} distinct documents, too few for a training and a validation set",
             where="config/split.yaml",
             fix="add text, or raise data.pretrain.mix.budget_bytes",
         )
+    placed: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for group, source in groups.items():
+        placed[source].append((unit(seed, "split", group), group))
+    return {group for part in placed.values() for group in _lowest(part, share)} or {
+        min(place for part in placed.values() for place in part)[1]
+    }
+
+
+def _lowest(placed: list[tuple[float, str]], share: float) -> list[str]:
     chosen = sum(place < share for place, _ in placed)
-    return {group for _, group in placed[: min(max(chosen, 1), len(placed) - 1)]}
+    return [group for _, group in sorted(placed)[: min(max(chosen, 1), len(placed) - 1)]]
 
 
 def divide(documents: Sequence[Record], share: float, seed: int) -> tuple[list[Record], list[Record], list[Record]]:
     """Training documents, validation documents, and the repeats that validation goes without; each in order. Raises StageFault."""
     groups = [fingerprint(document.text) for document in documents]
-    validation_groups = held_out(groups, share, seed)
+    first = {group: document.source for group, document in zip(reversed(groups), reversed(documents), strict=True)}
+    validation_groups = held_out(first, share, seed)
     train, validation, repeats, seen = list[Record](), list[Record](), list[Record](), set[str]()
     for document, group in zip(documents, groups, strict=True):
         if group not in validation_groups:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 def test_what_leaves_a_stage_enters_the_next_and_every_drop_has_a_reason(project: Project) -> None:
     project.run(*STAGES)
     told = [project.metrics(name) for name in STAGES]
-    for before, after in zip(told, told[1:], strict=False):
+    for before, after in pairwise(told):
         for what in ("documents", "characters", "bytes"):
             assert before[f"{what}_out"] == after[f"{what}_in"]
     for metrics in (*told[:4], told[5]):
@@ -134,5 +135,5 @@ def test_a_filter_that_leaves_nothing_stops(project: Project) -> None:
 def test_a_source_that_lost_all_documents_is_named_by_the_mix(project: Project) -> None:
     project.config["filter"]["languages"] = ["zh"]
     project.run("ingest", "clean", "dedup", "filter")
-    with pytest.raises(StageFault, match="the source pages has weight 1.0 and no document"):
+    with pytest.raises(StageFault, match=r"the source pages has weight .* and no document"):
         project.run("mix")

@@ -12,7 +12,7 @@ from corpora import Project, lines_of, source
 from runtime.contracts.dedup import Dedup, Documents, Lines, Near
 from runtime.data.dedup import EXACT, LINES, NEAR, Deduplication, without_repeated_lines
 from runtime.data.funnel import Funnel
-from runtime.data.minhash import RECALL, bands, clusters, signatures
+from runtime.data.minhash import RECALL, bands, clusters, signatures, spaced_out
 from runtime.data.shingles import jaccard, shingles, tokens
 from runtime.faults import StageFault
 from runtime.records import Record
@@ -97,7 +97,7 @@ def test_signatures_estimate_the_jaccard_similarity() -> None:
     near = Near(threshold=0.8, permutations=1024, ngram=5)
     pairs = [(paragraph(seed, 400), edited(paragraph(seed, 400), 4 * seed, seed)) for seed in range(1, 9)]
     for left, right in pairs:
-        signed = signatures([tokens(left), tokens(right)], near)
+        signed = signatures([spaced_out(left), spaced_out(right)], near)
         true = jaccard(shingles(tokens(left), 5), shingles(tokens(right), 5))
         assert np.mean(signed[0] == signed[1]) == pytest.approx(true, abs=4 * np.sqrt(true * (1 - true) / 1024))
 

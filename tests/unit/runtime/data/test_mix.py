@@ -89,12 +89,21 @@ def test_synthetic_text_is_measured_against_what_natural_sources_really_give() -
 
 
 sizes = st.lists(st.integers(1, 60), min_size=1, max_size=12)
+weights = st.floats(0.01, 10)
 
 
-@given(sizes, sizes, st.floats(0.01, 10), st.floats(0.01, 10), st.integers(1, 2000), st.integers(1, 4), st.floats(0, 1))
-def test_no_limit_is_ever_exceeded(a: list[int], b: list[int], wa: float, wb: float, budget: int, epochs: int, largest: float) -> None:
-    corpus = {name: [Record(f"{name}{n}", "x" * size, name) for n, size in enumerate(part)] for name, part in (("a", a), ("b", b))}
-    asked = mix({"a": wa, "b": wb}, budget, ("b",), epochs_max=epochs, synthetic_max=largest)
+@given(
+    sizes=st.tuples(sizes, sizes),
+    weights=st.tuples(weights, weights),
+    budget=st.integers(1, 2000),
+    epochs=st.integers(1, 4),
+    largest=st.floats(0, 1),
+)
+def test_no_limit_is_ever_exceeded(
+    sizes: tuple[list[int], ...], weights: tuple[float, float], budget: int, epochs: int, largest: float
+) -> None:
+    corpus = {name: [Record(f"{name}{n}", "x" * size, name) for n, size in enumerate(part)] for name, part in zip("ab", sizes, strict=True)}
+    asked = mix(dict(zip("ab", weights, strict=True)), budget, ("b",), epochs_max=epochs, synthetic_max=largest)
     drawn = mixed(corpus, asked)
     total, made = size_of(drawn, corpus), size_of({"b": drawn["b"]}, corpus)
     assert total <= budget

@@ -45,6 +45,21 @@ def test_more_data_moves_no_document_to_the_other_side() -> None:
     assert few <= more
 
 
+def test_every_source_is_held_out_in_its_share() -> None:
+    large, small, single = (
+        [Record(f"{name}{n}", f"{name} {n}", name) for n in range(count)] for name, count in (("large", 2000), ("small", 8), ("single", 1))
+    )
+    _, validation, _ = divide([*large, *small, *single], 0.02, 42)
+    sources = [record.source for record in validation]
+    assert 20 <= sources.count("large") <= 60
+    assert (sources.count("small"), sources.count("single")) == (1, 0)
+
+
+def test_sources_of_one_document_each_can_be_divided() -> None:
+    train, validation, _ = divide([Record("a", "a", "one"), Record("b", "b", "two")], 0.02, 42)
+    assert (len(train), len(validation)) == (1, 1)
+
+
 def test_the_order_is_kept() -> None:
     train, validation, _ = divide(documents([f"document {n}" for n in range(100)]), 0.3, 1)
     assert [int(record.id) for record in train] == sorted(int(record.id) for record in train)
