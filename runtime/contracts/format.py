@@ -16,7 +16,8 @@ class InstructSource:
 class Format:
     """`sources`: equal weights take all rows once, others over- and undersample the training rows; 0 leaves a source out.
 
-    `truncation`: middle (of the prompt) | none (longer rows are dropped); `train_on`: assistant; `validation`: share of rows in (0, 1); `by`: row.
+    `truncation`: middle (of the prompt) | none (longer rows are dropped); `train_on`: assistant.
+    `validation`: share of rows in (0, 1); `by`: row.
     `seq_length`: a formatted row holds at most seq_length + 1 ids.
     """
 
