@@ -8,7 +8,7 @@ from typing import Any, cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from runtime.report import curves, formatting, funnel, lineage, scores, texts
+from runtime.report import curves, formatting, funnel, lineage, rows, scores, texts
 from runtime.report.evidence import CURVES, Evidence, Quantity
 from runtime.report.record import tokens_seen
 from runtime.report.training import training
@@ -71,6 +71,9 @@ def content(evidence: Evidence, record: JSON) -> dict[str, Any]:
         "funnel": made,
         "funnel_drawing": funnel.drawing(made),
         "mix": funnel.mix(evidence),
+        "warnings": rows.warnings(evidence),
+        "packed": rows.packed(evidence),
+        "instructions": rows.instructions(evidence),
         "sources": record["data_version"]["sources"],
         "instruct_sources": record["data_version"]["instruct_sources"],
         "tokenizer": tokenizer_facts(evidence),
@@ -108,6 +111,9 @@ def tokenizer_facts(evidence: Evidence) -> JSON:
         **{key: evidence.setting("tokenizer", key) for key in ("kind", "model_type", "vocab_size", "character_coverage", "byte_fallback")},
         "special_tokens": _special(evidence.setting("tokenizer", "special_tokens")),
         "bytes_per_token": evidence.quantity("tokenizer", "validation", "bytes_per_token"),
+        "byte_fallback_rate": evidence.quantity("tokenizer", "validation", "byte_fallback_rate"),
+        "without_piece": evidence.quantity("tokenizer", "characters", "without_piece"),
+        "missing_characters": evidence.metric("tokenizer", "characters", "most_frequent_without_piece") or "",
         "sources": {
             name: (
                 evidence.quantity("tokenizer", "validation_by_source", name, "bytes_per_token"),

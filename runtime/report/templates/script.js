@@ -7,9 +7,3 @@ for (const button of document.querySelectorAll("[data-language]")) {
     }
   });
 }
-let opened = [];
-addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll("details:not([open])")];
-  opened.forEach((details) => { details.open = true; });
-});
-addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));

@@ -12,8 +12,12 @@ import pytest
 
 from runtime.contracts.report import CONTRACT, TEMPLATES
 from runtime.faults import InputFault
+from runtime.report.curves import FRAMES
+from runtime.report.funnel import STEPS
 from runtime.report.page import SECTIONS
 from runtime.report.page import TEMPLATES as TEMPLATE_FOLDER
+from runtime.report.scores import METRICS
+from runtime.report.texts import TEXTS
 from runtime.stage import execute
 from tests.unit.runtime.report.conftest import sign
 
@@ -186,3 +190,17 @@ def test_every_number_in_a_drawing_is_finite(experiment: Path) -> None:
         if element.tag.startswith(SVG) and (value := element.get(name))
     ]
     assert len(numbers) > 100 and all(math.isfinite(float(number)) for number in numbers)
+
+
+def test_every_text_that_a_template_asks_for_exists_in_both_languages() -> None:
+    asked = {
+        key
+        for path in TEMPLATE_FOLDER.rglob("*.j2")
+        for call in re.findall(r"\bt(?:\.svg)?\(([^)]*)\)", path.read_text("utf-8"))
+        for key in re.findall(r'"(\w+)"', call.split(" if ")[0] + call.partition(" else ")[2])
+        if " ~ " not in call
+    }
+    built = {*SECTIONS, *STEPS, *(metric.key for metric in METRICS), *(f"{metric.key}_about" for metric in METRICS if metric.headline)}
+    drawn = {frame.key for frame in FRAMES} | {f"{frame.key}_axis" for frame in FRAMES}
+    assert len(asked) > 60 and asked | built | drawn <= TEXTS.keys()
+    assert all(english and chinese for english, chinese in TEXTS.values())
