@@ -10,8 +10,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from runtime import atomic
 from runtime.evaluation import comparison_table, results
 from runtime.evaluation.comparison import Comparison, as_dict, compare
@@ -37,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         sys.stdout.write(encode(made).decode())
     else:
-        comparison_table.show(made, Console())
+        comparison_table.show(made, comparison_table.console())
     return 0
 
 

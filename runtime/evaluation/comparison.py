@@ -8,7 +8,7 @@ text produced are 'not comparable', with the reason. Nats per token depend on th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -152,8 +152,9 @@ def compare(selected: Sequence[Scores], baselines: Mapping[str, Scores], setting
 
 
 def _row(scores: Scores, settings: Settings, baselines: Mapping[str, Scores]) -> Row:
-    named = settings.baseline if settings.baseline != scores.name else None
-    reference = baselines[named] if named is not None else None
+    if settings.baseline == scores.name:
+        settings = replace(settings, baseline=None)
+    reference = None if settings.baseline is None else baselines[settings.baseline]
     absent = [metric for metric in settings.tolerance if metric not in scores.values] if reference else []
     cells = tuple(judge(metric, scores, reference, settings.tolerance.get(metric)) for metric in (*scores.values, *absent))
     return Row(scores, settings, cells)

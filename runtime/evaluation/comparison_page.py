@@ -12,8 +12,8 @@ TEMPLATE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Comparison of experiments</title>
 <style>
-:root { color-scheme: light dark; --line: #8883; --faint: #8889; --good: #1a7f37; --bad: #cf222e; --odd: #9a6700; }
-@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --bad: #f85149; --odd: #d29922; } }
+:root { color-scheme: light dark; --line: #8883; --faint: #6b6b6b; --good: #1a7f37; --bad: #cf222e; --odd: #9a6700; }
+@media (prefers-color-scheme: dark) { :root { --faint: #a0a0a0; --good: #3fb950; --bad: #f85149; --odd: #d29922; } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.5rem; }
 .wide { overflow-x: auto; }

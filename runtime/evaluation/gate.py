@@ -8,8 +8,6 @@ import json
 import sys
 from collections.abc import Sequence
 
-from rich.console import Console
-
 from runtime.evaluation import comparison_table
 from runtime.evaluation.compare import JSON_FILE
 from runtime.evaluation.comparison import Comparison, from_dict
@@ -26,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     except StageFault as fault:
         print(f"mindspec: gate: {fault}", file=sys.stderr)
         return 1
-    comparison_table.show(comparison, Console())
+    comparison_table.show(comparison, comparison_table.console())
     for row in comparison.rows:
         if row.settings.gate and row.failing:
             failing = ", ".join(f"{cell.metric} ({cell.verdict.value})" for cell in row.failing)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -331,6 +332,23 @@ def test_a_case_that_would_be_cut_is_refused(experiment):
     with pytest.raises(StageFault, match="the model takes") as caught:
         questions.ask([wide], template, vocabulary, LENGTH, "core.jsonl")
     assert caught.value.where == "core.jsonl:7"
+
+
+def test_a_blank_between_template_and_answer_makes_other_prompts_and_nothing_else_does(experiment):
+    _, vocabulary, template = experiment
+    asked = [Case(id="a", group="g", instruction="y", reference="y"), Case(id="b", group="g", instruction="诗", input="x", reference="诗")]
+    assistant = replace(template.roles["assistant"], header="assistant\n ")
+    spaced = replace(template, roles={**template.roles, "assistant": assistant})
+
+    def prompts(with_template, limit=LIMIT):
+        return questions.document(
+            questions.ask(asked, with_template, vocabulary, LENGTH, "core.jsonl"), limit, vocabulary, [vocabulary.eos]
+        )
+
+    assert prompts(template) == prompts(replace(template))
+    assert prompts(template) != prompts(spaced)
+    assert prompts(template) != prompts(template, LIMIT + 1)
+    assert prompts(spaced)["prompts"][0]["text"].endswith("assistant\n ")
 
 
 def test_another_dtype_or_network_than_the_trained_one_is_refused():
