@@ -14,8 +14,8 @@ _UNWANTED = re.compile(
 # The joiners shape emoji and several scripts; beside a Han or Latin letter they are only a trace of copying.
 _PLAIN = "0-9A-Za-z\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _IDLE_JOINER = re.compile(f"(?<=[{_PLAIN}])[\u200c\u200d]+|[\u200c\u200d]+(?=[{_PLAIN}])")
-_TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{3,}")
+_WIDE = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
 _FULL_WIDTH = str.maketrans({chr(ord(plain) + 0xFEE0): plain for plain in string.ascii_letters + string.digits})
 
 POLICIES = ("none", "cjk", "nfkc")
@@ -24,9 +24,11 @@ POLICIES = ("none", "cjk", "nfkc")
 def tidy(text: str) -> str:
     """LF line ends, no control or zero-width characters, no blanks at line ends, at most one blank line in a row."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
-    text = _IDLE_JOINER.sub("", _UNWANTED.sub("", text))
-    text = _BLANK_LINES.sub("\n\n", _TRAILING_BLANKS.sub("", text))
-    return text.strip("\n")
+    text = _UNWANTED.sub("", text)
+    if "\u200c" in text or "\u200d" in text:
+        text = _IDLE_JOINER.sub("", text)
+    text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
+    return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
 def normalise(text: str, policy: str) -> str:
@@ -39,7 +41,7 @@ def normalise(text: str, policy: str) -> str:
         case "none":
             return text
         case "cjk":
-            return text.translate(_FULL_WIDTH)
+            return _WIDE.sub(lambda found: found[0].translate(_FULL_WIDTH), text)
         case "nfkc":
             return unicodedata.normalize("NFKC", text)
         case _:

@@ -29,7 +29,8 @@ def cleaned(record: Record, parameters: Clean) -> Record:
     """The record with its text extracted, tidied and normalised, and with its language."""
     is_page = record.meta.get("format") == "html"
     text = page_text(record.text, parameters.html == "main_content") if is_page else record.text
-    text = tidy(normalise(tidy(text), parameters.normalization))
+    text = normalise(tidy(text), parameters.normalization)
+    text = text if parameters.normalization == "none" else tidy(text)  # folding may leave blanks at line ends
     return replace(record, text=text, language=record.language or language.detect(text))
 
 

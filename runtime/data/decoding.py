@@ -29,6 +29,9 @@ _CODECS = {
 _CHINESE = ("gb18030", "big5hkscs")
 _USUAL = {"ko": "cp949", "ja": "cp932", "ru": "cp1251"}  # for a declared language, where the detector finds nothing
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+# What UTF-8 read as a single-byte encoding never holds: a character beyond those encodings, and one outside ASCII between
+# two within it (a UTF-8 sequence has two bytes or more; Â and Ã may stand before a no-break space that became a blank).
+_NEVER_MOJIBAKE = (re.compile("[\u3000-\U0010ffff]"), re.compile(r"[^\x00-\x7fÂÃ](?<![^\x00-\x7f].)(?![^\x00-\x7f])", re.DOTALL))
 _BINARY_SHARE = 0.02  # of control characters; text with a few stray ones stays well below, compressed or compiled bytes well above
 _DAMAGED_RATIO = 4  # valid multi-byte characters for each invalid one, from which a file is UTF-8 with a fault, not another encoding
 _SAMPLE = 2000
@@ -73,7 +76,8 @@ def repair(text: str) -> str:
     A text that also holds characters which no such mistake produces was decoded rightly, and quotes mojibake on purpose.
     One with U+FFFD has lost bytes that no repair brings back.
     """
-    return ftfy.fix_encoding(text, _ftfy()) if is_bad(text) and "\ufffd" not in text else text
+    suspected = not text.isascii() and not any(proof.search(text) for proof in _NEVER_MOJIBAKE) and is_bad(text)
+    return ftfy.fix_encoding(text, _ftfy()) if suspected else text
 
 
 @cache
