@@ -1,8 +1,8 @@
 """What a user did wrong, where, why it matters and how to put it right.
 
-    Diagnostic   one fault: code, place, path, message, reason, fix, suggestion
-    Faults       the exception that carries all of them
-    CODES        every code with its title
+Diagnostic   one fault: code, place, path, message, reason, fix, suggestion
+Faults       the exception that carries all of them
+CODES        every code with its title
 """
 
 import re
@@ -200,9 +200,7 @@ def _excerpt(place: Place, tone: str, paint: Any) -> list[str]:
 
 def width(text: str) -> int:
     """Columns that a terminal gives to a text: two for wide East Asian characters, none for combining ones."""
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _count(number: int, word: str) -> str:

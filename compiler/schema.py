@@ -1,9 +1,9 @@
 """JSON Schema 2020-12, generated from the declaration of the spec.
 
-    spec.schema.json         one whole composed spec, strict
-    experiment.schema.json   a file of specs/experiment: the same fields, none required, and a defaults list
-    mindspec.schema.json     the primary config: as an experiment, and Hydra's own settings
-    <group>.schema.json      a file of specs/<group>
+spec.schema.json         one whole composed spec, strict
+experiment.schema.json   a file of specs/experiment: the same fields, none required, and a defaults list
+mindspec.schema.json     the primary config: as an experiment, and Hydra's own settings
+<group>.schema.json      a file of specs/<group>
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from compiler.source import children
 from compiler.spec.root import Spec
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -150,11 +151,7 @@ def _reachable(schema: Schema, definitions: dict[str, Schema]) -> set[str]:
 
 
 def _references(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        if "$ref" in node:
-            yield node["$ref"].rpartition("/")[2]
-        for value in node.values():
-            yield from _references(value)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _references(item)
+    for key, value in children(node):
+        if key == "$ref":
+            yield str(value).rpartition("/")[2]
+        yield from _references(value)

@@ -1,8 +1,8 @@
 """A composed spec that still knows where each value was written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 Path = tuple[str | int, ...]
 
@@ -51,6 +51,22 @@ def _nearest(places: Mapping[Path, Place], path: Path) -> Place:
     while path not in places:
         path = path[:-1]
     return places[path]
+
+
+def children(value: object) -> list[tuple[Any, Any]]:
+    """(key or index, value) of what a plain mapping or list holds; nothing for a scalar."""
+    if isinstance(value, Mapping):
+        return list(cast(Mapping[Any, Any], value).items())
+    return list(enumerate(cast(list[Any], value))) if isinstance(value, list) else []
+
+
+def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """All scalars of nested plain values, with empty mappings and lists left out."""
+    below = children(value)
+    for key, item in below:
+        yield from leaves(item, (*path, key))
+    if not below and value not in ({}, []):
+        yield path, value
 
 
 def dotted(path: Path) -> str:

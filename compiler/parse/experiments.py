@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.parse.files import SpecFile, read
+from compiler.parse.files import SpecFile, entry, read
 from compiler.source import Place
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -49,8 +49,8 @@ def _files(root: Path) -> list[Path]:
 
 
 def _name_node(file: SpecFile) -> yaml.ScalarNode | None:
-    pairs = file.node.value if file.node is not None else []
-    return next((value for key, value in pairs if key.value == "name" and isinstance(value, yaml.ScalarNode)), None)
+    node = entry(file, "name")
+    return node if isinstance(node, yaml.ScalarNode) else None
 
 
 def _declared(file: SpecFile) -> str | None:

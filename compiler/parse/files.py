@@ -14,8 +14,8 @@ from omegaconf.errors import GrammarParseError
 
 from compiler.diagnostics import Diagnostic
 from compiler.parse.scalars import SpecLoader, is_ambiguous, other_reading
-from compiler.source import Place
 from compiler.source import Path as KeyPath
+from compiler.source import Place
 
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "map", "seq")}
 _TEXT = "tag:yaml.org,2002:str"
@@ -28,8 +28,8 @@ class SpecFile:
     file: str
     text: str = ""
     node: yaml.MappingNode | None = None
-    values: dict[str, Any] = field(default_factory=dict)
-    faults: list[Diagnostic] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    faults: list[Diagnostic] = field(default_factory=list[Diagnostic])
     readable: bool = True
 
     def place(self, line: int, column: int) -> Place:
@@ -56,7 +56,7 @@ def read(root: Path, path: Path) -> SpecFile:
     except UnicodeDecodeError as error:
         return parsed.broken(_not_utf8(parsed, path.read_bytes(), error))
     try:
-        node = yaml.compose(parsed.text, Loader=SpecLoader)
+        node = _compose(parsed.text)
     except yaml.MarkedYAMLError as error:
         return parsed.broken(_syntax(parsed, error))
     except yaml.reader.ReaderError as error:
@@ -64,19 +64,29 @@ def read(root: Path, path: Path) -> SpecFile:
     return _with_node(parsed, node)
 
 
+def _compose(text: str) -> yaml.Node | None:
+    reader: Any = yaml
+    return reader.compose(text, Loader=SpecLoader)
+
+
+def entry(file: SpecFile, key: str) -> yaml.Node | None:
+    """The value of a top-level key."""
+    pairs: list[tuple[yaml.ScalarNode, yaml.Node]] = file.node.value if file.node is not None else []
+    return next((value for name, value in pairs if name.value == key), None)
+
+
 def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
     if node is None:
         return parsed
     if not isinstance(node, yaml.MappingNode):
-        return parsed.broken(
-            Diagnostic("MS0102", "the file holds no mapping", parsed.at(node), fix="write `key: value` lines")
-        )
+        return parsed.broken(Diagnostic("MS0102", "the file holds no mapping", parsed.at(node), fix="write `key: value` lines"))
     parsed.faults = list(_check(parsed, node, set()))
     if any(fault.code == "MS0114" for fault in parsed.faults):
         parsed.readable = False
         return parsed
     parsed.node = node
-    parsed.values = SpecLoader("").construct_document(node)
+    loader: Any = SpecLoader("")
+    parsed.values = loader.construct_document(node)
     return parsed
 
 
@@ -108,11 +118,9 @@ def _hint(place: Place | None) -> str:
 
 def _control_character(parsed: SpecFile, error: yaml.reader.ReaderError) -> Diagnostic:
     for number, line in enumerate(parsed.text.split("\n")):
-        column = next((i for i, char in enumerate(line) if not yaml.reader.Reader.NON_PRINTABLE.match(char) is None), None)
+        column = next((i for i, char in enumerate(line) if yaml.reader.Reader.NON_PRINTABLE.match(char) is not None), None)
         if column is not None:
-            return Diagnostic(
-                "MS0102", f"control character U+{ord(line[column]):04X}", parsed.place(number, column), fix="delete it"
-            )
+            return Diagnostic("MS0102", f"control character U+{ord(line[column]):04X}", parsed.place(number, column), fix="delete it")
     return Diagnostic("MS0102", f"YAML cannot be read: {error.reason}", parsed.place(0, 0))
 
 
@@ -151,9 +159,7 @@ def _check_keys(parsed: SpecFile, node: yaml.MappingNode) -> Iterator[Diagnostic
         if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
             yield _foreign(parsed, key, "a key that is no text" if key.value != "<<" else "the merge key `<<`")
         elif key.tag != _TEXT:
-            yield Diagnostic(
-                "MS0104", f"key {key.value} is not text", parsed.at(key), fix=f'write "{key.value}" in quotes'
-            )
+            yield Diagnostic("MS0104", f"key {key.value} is not text", parsed.at(key), fix=f'write "{key.value}" in quotes')
         elif key.value in first:
             yield Diagnostic(
                 "MS0103",

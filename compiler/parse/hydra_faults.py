@@ -9,7 +9,7 @@ import yaml
 from hydra.errors import MissingConfigException
 
 from compiler.diagnostics import Diagnostic
-from compiler.parse.files import SpecFile, SpecFiles
+from compiler.parse.files import SpecFile, SpecFiles, entry
 from compiler.parse.overrides import GivenOverride
 from compiler.source import Path as KeyPath
 from compiler.source import Place
@@ -120,21 +120,20 @@ def _option_place(group: str, option: str, given: list[GivenOverride], files: Sp
 
 def _group_entries(file: SpecFile) -> Iterator[tuple[str, yaml.Node]]:
     """Groups of a defaults list with the node of the option: `override /model@x: small` is the group model."""
-    for entry in _defaults(file):
-        for key, value in entry.value if isinstance(entry, yaml.MappingNode) else ():
+    for item in _defaults(file):
+        for key, value in item.value if isinstance(item, yaml.MappingNode) else ():
             yield key.value.split("@")[0].split()[-1].strip("/"), value
 
 
 def _defaults(file: SpecFile) -> list[yaml.Node]:
-    pairs = file.node.value if file.node is not None else []
-    node = next((value for key, value in pairs if key.value == "defaults"), None)
+    node = entry(file, "defaults")
     return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
 def without_self(file: SpecFile) -> Iterator[Diagnostic]:
     """A defaults list must say whether the file's own values win over the groups it names."""
     entries = _defaults(file)
-    if entries and not any(entry.value == "_self_" for entry in entries):
+    if entries and not any(item.value == "_self_" for item in entries):
         yield Diagnostic(
             "MS0105",
             "the defaults list does not say where the file's own values stand",

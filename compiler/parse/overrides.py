@@ -13,7 +13,7 @@ from omegaconf._utils import split_key
 from compiler.diagnostics import Diagnostic
 from compiler.parse.files import ambiguous
 from compiler.parse.scalars import is_ambiguous
-from compiler.source import Path, Place
+from compiler.source import Path, Place, children
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,11 @@ class GivenOverride:
     def path(self) -> Path:
         """The key as a path."""
         return tuple(int(part) if part.isdecimal() else part for part in split_key(self.parsed.key_or_group))
+
+    @property
+    def value(self) -> Any:
+        """The value as Hydra parsed it; what stood in quotes is a QuotedString."""
+        return _parsed_value(self.parsed)
 
     @property
     def raw(self) -> str:
@@ -74,9 +79,14 @@ def _refuse_empty_key(parsed: Override) -> None:
         raise HydraException("the key is empty")
 
 
+def _parsed_value(parsed: Override) -> Any:
+    """Hydra's `value()` forgets which texts were in quotes."""
+    return parsed._value  # pyright: ignore[reportPrivateUsage]
+
+
 def _given(number: int, text: str, parsed: Override, is_group: Callable[[str], bool]) -> GivenOverride:
     """A plain override of a field may also set one that no file mentions: the schema knows the fields, so it is forced."""
-    group = is_group(parsed.key_or_group) and not isinstance(parsed._value, dict)
+    group = is_group(parsed.key_or_group) and not isinstance(_parsed_value(parsed), dict)
     plain = parsed.type is OverrideType.CHANGE and not group and not parsed.is_hydra_override()
     return GivenOverride(number, text, parsed, f"++{text}" if plain else text, group)
 
@@ -98,7 +108,7 @@ def _check(override: GivenOverride) -> Iterator[Diagnostic]:
 
 
 def _plain_texts(override: GivenOverride) -> Iterator[str]:
-    value: Any = override.parsed._value
+    value = override.value
     yield from _texts(value) if isinstance(value, (list, dict)) else _raw_text(value, override.raw)
 
 
@@ -108,15 +118,12 @@ def _raw_text(value: Any, raw: str) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
+    """Texts without quotes, keys of mappings included."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(key)
-            yield from _texts(item)
+    for key, item in children(value):
+        yield from _texts(key)
+        yield from _texts(item)
 
 
 def _names_option(override: GivenOverride) -> bool:
@@ -142,8 +149,7 @@ def _comma(override: GivenOverride) -> Diagnostic:
         f"the value of {key} is a sweep over several values, but this is a single run",
         override.value_place,
         reason="one run can take one value only",
-        fix=f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; "
-        "to try each value use `mindspec sweep`",
+        fix=f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; to try each value use `mindspec sweep`",
     )
 
 

@@ -1,6 +1,5 @@
 """Where each composed value was written: the layers of Hydra's defaults list, then the overrides."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,16 +8,16 @@ from hydra.core.override_parser.types import QuotedString
 
 from compiler.parse.files import SpecFile, is_plain
 from compiler.parse.overrides import GivenOverride
-from compiler.source import Path, Place
+from compiler.source import Path, Place, children
 
 
 @dataclass
 class Places:
     """Places by path; a later layer replaces what it overrides."""
 
-    values: dict[Path, Place] = field(default_factory=dict)
-    keys: dict[Path, Place] = field(default_factory=dict)
-    written: dict[Path, str] = field(default_factory=dict)
+    values: dict[Path, Place] = field(default_factory=dict[Path, Place])
+    keys: dict[Path, Place] = field(default_factory=dict[Path, Place])
+    written: dict[Path, str] = field(default_factory=dict[Path, str])
 
     def add_file(self, file: SpecFile, package: Path) -> None:
         """A layer that Hydra puts under `package`."""
@@ -62,16 +61,18 @@ class Places:
             if above not in self.values or above in self.written:
                 self.drop(above)
                 self.values[above] = self.keys[above] = override.key_place
-        self._add_given(override, override.path, override.parsed._value)
+        self._add_given(override, override.path, override.value)
 
     def _add_given(self, override: GivenOverride, path: Path, value: Any) -> None:
         self.keys[path] = override.key_place
+        nested = children(value)
         if not isinstance(value, dict):
             self.drop(path)
             self.keys[path] = override.key_place
         self.values[path] = override.value_place
-        for key, item in _items(value):
-            self._add_given(override, (*path, key), item)
+        for key, item in nested:
+            name = key.text if isinstance(key, QuotedString) else key
+            self._add_given(override, (*path, name), item)
         if path == override.path and not isinstance(value, (dict, list, QuotedString)):
             self.written[path] = override.raw
 
@@ -80,9 +81,3 @@ class Places:
         for table in (self.values, self.keys, self.written):
             for known in [known for known in table if known[: len(path)] == path]:
                 del table[known]
-
-
-def _items(value: Any) -> Iterable[tuple[Any, Any]]:
-    if isinstance(value, dict):
-        return [(key.text if isinstance(key, QuotedString) else key, item) for key, item in value.items()]
-    return enumerate(value) if isinstance(value, list) else ()

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from compiler.diagnostics import Diagnostic
-from compiler.source import Path, dotted
+from compiler.source import Path, dotted, leaves
 from compiler.spec.walk import class_of
 
 _PURE = {"oc.select", "oc.decode", "oc.create", "oc.dict.keys", "oc.dict.values", "oc.deprecated"}
@@ -34,21 +34,9 @@ def faults(config: DictConfig, raw: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield from [_volatile(path, *volatile)] if volatile else _dangling(config, path, value)
 
 
-def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """All scalars of nested plain values."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from leaves(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from leaves(item, (*path, index))
-    else:
-        yield path, value
-
-
 def _forbidden(raw: Mapping[str, Any], path: Path, text: str, seen: frozenset[Path]) -> tuple[str, Path] | None:
     """The first function that `text` reaches, directly or through other values, and that the field at `path` must not."""
-    allowed = _PURE | (_PLACEMENT_ONLY if class_of(path) == "placement" else set())
+    allowed = _PURE | (_PLACEMENT_ONLY if class_of(path) == "placement" else set[str]())
     return _reached(raw, path, text, allowed, seen)
 
 

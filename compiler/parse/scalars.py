@@ -37,11 +37,11 @@ _AMBIGUOUS = re.compile(
 class SpecLoader(yaml.CSafeLoader):
     """A safe loader whose plain scalars follow the rule above."""
 
-    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}
 
-
-for _tag, _pattern in (("null", _NULL), ("bool", _BOOL), ("int", _INT), ("float", _FLOAT)):
-    SpecLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern.pattern})$"), None)
+_RESOLVERS = {"null": _NULL, "bool": _BOOL, "int": _INT, "float": _FLOAT}
+SpecLoader.yaml_implicit_resolvers = {
+    None: [(f"tag:yaml.org,2002:{tag}", re.compile(f"(?:{pattern.pattern})$")) for tag, pattern in _RESOLVERS.items()]
+}
 
 
 def is_ambiguous(text: str) -> bool:

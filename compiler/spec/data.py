@@ -28,12 +28,8 @@ class Ingest(Section):
     """Decoding."""
 
     encodings: Literal["auto", "utf-8"] = identity("How encodings are found.", "编码识别方式。", default="auto")
-    max_line_bytes: Bytes = identity(
-        "A file with a longer line is dropped.", "含有更长行的文件会被丢弃。", unit="bytes", default=1_000_000
-    )
-    fix_mojibake: Literal["never", "suspected"] = identity(
-        "When text decoded twice is repaired.", "何时修复乱码。", default="suspected"
-    )
+    max_line_bytes: Bytes = identity("A file with a longer line is dropped.", "含有更长行的文件会被丢弃。", unit="bytes", default=1_000_000)
+    fix_mojibake: Literal["never", "suspected"] = identity("When text decoded twice is repaired.", "何时修复乱码。", default="suspected")
 
 
 class Clean(Section):
@@ -47,9 +43,7 @@ class Clean(Section):
         "Unicode 归一化；cjk 折叠全角字母数字并保留中文标点。",
         default="none",
     )
-    rules: Named[Literal["gopher", "chinese_basic", "none"]] = identity(
-        "Quality rules per language.", "各语言的质量规则。", default={}
-    )
+    rules: Named[Literal["gopher", "chinese_basic", "none"]] = identity("Quality rules per language.", "各语言的质量规则。", default={})
     perplexity: float | None = identity(
         "Documents above this perplexity are dropped; null switches the sieve off.", "困惑度上限；null 表示不筛选。", default=None
     )
@@ -59,15 +53,15 @@ class Lines(Section):
     """Repeated lines."""
 
     exact: bool = identity("Whether repeated lines are removed.", "是否去除重复行。", default=True)
-    min_length: Integer = identity(
-        "Shorter lines are never removed.", "更短的行不参与去重。", unit="characters", ge=1, default=20
-    )
+    min_length: Integer = identity("Shorter lines are never removed.", "更短的行不参与去重。", unit="characters", ge=1, default=20)
 
 
 class Near(Section):
     """Near duplicates by MinHash."""
 
-    threshold: Annotated[float, Field(gt=0, le=1)] = identity("Jaccard similarity from which two documents are one.", "判定为重复的 Jaccard 相似度。", default=0.8)
+    threshold: Annotated[float, Field(gt=0, le=1)] = identity(
+        "Jaccard similarity from which two documents are one.", "判定为重复的 Jaccard 相似度。", default=0.8
+    )
     permutations: Integer = identity("Length of a signature.", "签名长度。", ge=16, le=1024, default=128)
     ngram: Integer = identity("Words, or Han characters, of one shingle.", "片段的词数（或汉字数）。", ge=1, default=5)
 

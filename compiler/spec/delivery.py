@@ -53,7 +53,9 @@ class Tolerance(Section):
 class Compare(Section):
     """Comparison with a baseline."""
 
-    baseline: Name | None = identity("Experiment, or file of baselines/, compared with.", "基线（实验或 baselines/ 中的文件）。", default=None)
+    baseline: Name | None = identity(
+        "Experiment, or file of baselines/, compared with.", "基线（实验或 baselines/ 中的文件）。", default=None
+    )
     gate: bool = identity("Whether a regression fails the run.", "退化时是否失败。", default=False)
     tolerance: Named[Tolerance] = section("Limits by metric.", "各指标的容差。", default={})
 

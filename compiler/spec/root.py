@@ -24,7 +24,9 @@ class Spec(Section):
     data: Data = section("All text.", "数据。")
     tokenizer: Tokenizer = section("From text to ids.", "分词器。")
     pack: Pack = section("From ids to rows.", "打包。", default=Pack())
-    parallel: Literal["auto"] | Layout = identity("How work is divided over devices; auto lets the planner choose.", "并行布局；auto 由规划器决定。", default=Layout())
+    parallel: Literal["auto"] | Layout = identity(
+        "How work is divided over devices; auto lets the planner choose.", "并行布局；auto 由规划器决定。", default=Layout()
+    )
     pretrain: Pretrain = section("Training of the base model.", "预训练。")
     finetune: Finetune = section("Adaptation to instructions.", "微调。")
     export: Export = section("The model file.", "模型导出。", default=Export())

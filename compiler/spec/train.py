@@ -46,7 +46,11 @@ class LossScale(Section):
     kind: Literal["none", "static", "dynamic"] = identity("Whether and how the loss is scaled.", "损失缩放方式。", default="none")
     initial: float | None = identity("First scale; null takes the default of the kind.", "初始缩放值；null 取默认值。", gt=0, default=None)
     window: Integer | None = identity(
-        "Steps without overflow until a dynamic scale grows; null takes the default.", "动态缩放增大前的步数；null 取默认值。", unit="steps", ge=1, default=None
+        "Steps without overflow until a dynamic scale grows; null takes the default.",
+        "动态缩放增大前的步数；null 取默认值。",
+        unit="steps",
+        ge=1,
+        default=None,
     )
 
 

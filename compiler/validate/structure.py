@@ -7,15 +7,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from compiler.diagnostics import Diagnostic
-from compiler.parse.references import leaves
-from compiler.schema import spec_schema
-from compiler.source import Path, SourceTree
+from compiler.schema import Schema, spec_schema
+from compiler.source import Path, SourceTree, leaves
 from compiler.spec.declare import TYPE_KEY
 from compiler.validate import suggest
 
@@ -34,25 +33,40 @@ _LIMITS = {
 }  # fmt: skip
 
 
+class Violation(NamedTuple):
+    """One keyword of the schema that an instance violates; `limit` is the value of the keyword."""
+
+    keyword: str
+    limit: Any
+    instance: Any
+    schema: Schema
+    path: Path
+    message: str
+
+
 def faults(tree: SourceTree) -> Iterator[Diagnostic]:
     """Every structural fault of a tree, one a path."""
-    errors = [leaf for error in _validator().iter_errors(tree.values) for leaf in _meant(error)]
     yield from _not_finite(tree)
     told: set[Path] = set()
-    for error in sorted(errors, key=_priority):
-        path = tuple(error.absolute_path)
-        if error.validator in ("additionalProperties", "required") or path not in told:
-            told.add(path)
-            yield from _explain(error, path, tree)
+    for violation in sorted(_violations(tree), key=_priority):
+        if violation.keyword in ("additionalProperties", "required") or violation.path not in told:
+            told.add(violation.path)
+            yield from _explain(violation, tree)
 
 
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(spec_schema())
+def _violations(tree: SourceTree) -> Iterator[Violation]:
+    validator: Any = Draft202012Validator(spec_schema())
+    for error in validator.iter_errors(tree.values):
+        for leaf in _meant(error):
+            plain: Any = leaf
+            yield Violation(
+                str(plain.validator), plain.validator_value, plain.instance, plain.schema, tuple(plain.absolute_path), plain.message
+            )
 
 
-def _priority(error: ValidationError) -> int:
+def _priority(violation: Violation) -> int:
     """A wrong type explains the other faults of the same value."""
-    return 0 if error.validator == "type" else 1
+    return 0 if violation.keyword == "type" else 1
 
 
 def _meant(error: ValidationError) -> Iterator[ValidationError]:
@@ -60,9 +74,9 @@ def _meant(error: ValidationError) -> Iterator[ValidationError]:
     if error.validator != "anyOf":
         yield error
         return
-    branches: dict[int, list[ValidationError]] = {}
+    branches: dict[int | str, list[ValidationError]] = {}
     for inner in error.context or ():
-        branches.setdefault(int(inner.schema_path[0]), []).append(inner)
+        branches.setdefault(inner.schema_path[0], []).append(inner)
     fitting = [inner for inner in branches.values() if not any(_refuses_type(one, error) for one in inner)]
     if len(fitting) == 1:
         for inner in fitting[0]:
@@ -75,27 +89,27 @@ def _refuses_type(inner: ValidationError, outer: ValidationError) -> bool:
     return inner.validator == "type" and inner.absolute_path == outer.absolute_path
 
 
-def _explain(error: ValidationError, path: Path, tree: SourceTree) -> Iterable[Diagnostic]:
-    match str(error.validator):
+def _explain(error: Violation, tree: SourceTree) -> Iterable[Diagnostic]:
+    match error.keyword:
         case "additionalProperties":
-            return _unknown_keys(error, path, tree)
+            return _unknown_keys(error, tree)
         case "required":
-            return _missing_keys(error, path, tree)
+            return _missing_keys(error, tree)
         case "type" | "anyOf":
-            return [_wrong_type(error, path, tree)]
+            return [_wrong_type(error, tree)]
         case "enum" | "const":
-            return [_not_allowed(error, path, tree)]
+            return [_not_allowed(error, tree)]
         case "pattern":
-            return [_malformed(error, path, tree)]
+            return [_malformed(error, tree)]
         case _:
-            return [_out_of_range(error, path, tree)]
+            return [_out_of_range(error, tree)]
 
 
-def _unknown_keys(error: ValidationError, path: Path, tree: SourceTree) -> Iterator[Diagnostic]:
+def _unknown_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
     known = error.schema.get("properties", {})
     for key in error.instance:
         if key not in known:
-            yield _unknown_key(key, path, error.instance, known, tree)
+            yield _unknown_key(key, error.path, error.instance, known, tree)
 
 
 def _unknown_key(key: str, path: Path, given: Iterable[str], known: Iterable[str], tree: SourceTree) -> Diagnostic:
@@ -116,38 +130,38 @@ def _unknown_key(key: str, path: Path, given: Iterable[str], known: Iterable[str
     )
 
 
-def _missing_keys(error: ValidationError, path: Path, tree: SourceTree) -> Iterator[Diagnostic]:
+def _missing_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
     properties = error.schema.get("properties", {})
-    here = [str(part) for part in path]
+    here = [str(part) for part in error.path]
     unknown = [key for key in error.instance if key not in properties]
     misspelt = {suggest.key(here, key, properties, error.instance) for key in unknown}
     name = re.match(r"'(.*)' is a required property", error.message).group(1)  # type: ignore[union-attr]
     if ".".join([*here, name]) not in misspelt:
         doc = str(properties[name].get("description", ""))
         yield Diagnostic(
-            "MS0202", "must be given", tree.key_place(path), (*path, name), fix=f"add `{name}:` ({doc.rstrip('.')})"
+            "MS0202", "must be given", tree.key_place(error.path), (*error.path, name), fix=f"add `{name}:` ({doc.rstrip('.')})"
         )
 
 
-def _wrong_type(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
     if {"enum", "const"} & error.schema.keys():
-        return _not_allowed(error, path, tree)
+        return _not_allowed(error, tree)
     expected, value = _expected(error), error.instance
-    place = tree.place(path)
+    place = tree.place(error.path)
     if isinstance(value, str) and {"integer", "number"} & expected and _number(value):
         return Diagnostic(
             "MS0207",
             f"expected {_names(expected)}, got the text {_show(value)}",
             place,
-            path,
+            error.path,
             reason="text does not compare or compute as a number",
             fix=f"remove the quotes: {value}",
             suggestion=value,
         )
     if "string" in expected and not isinstance(value, (str, Mapping, list)):
-        return _unquoted(path, value, tree)
+        return _unquoted(error.path, value, tree)
     return Diagnostic(
-        "MS0203", f"expected {_names(expected)}, got {_describe(value)}", place, path, fix=f"write {_example(error, expected)}"
+        "MS0203", f"expected {_names(expected)}, got {_describe(value)}", place, error.path, fix=f"write {_example(error, expected)}"
     )
 
 
@@ -164,43 +178,41 @@ def _unquoted(path: Path, value: Any, tree: SourceTree) -> Diagnostic:
     )
 
 
-def _not_allowed(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+def _not_allowed(error: Violation, tree: SourceTree) -> Diagnostic:
     allowed = [error.schema["const"]] if "const" in error.schema else list(error.schema["enum"])
     meant = suggest.closest(error.instance, map(str, allowed)) if isinstance(error.instance, str) else None
     hint = f"did you mean {meant}? " if meant else ""
     return Diagnostic(
         "MS0204",
         f"{_show(error.instance)} is not allowed",
-        tree.place(path),
-        path,
+        tree.place(error.path),
+        error.path,
         fix=f"{hint}allowed: {', '.join(map(str, allowed))}",
         suggestion=meant or "",
     )
 
 
-def _malformed(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
+def _malformed(error: Violation, tree: SourceTree) -> Diagnostic:
     if error.schema.get(TYPE_KEY) == "size":
         wanted = "a size such as 8MB (8,000,000 bytes) or 2GiB (2 x 1,073,741,824 bytes)"
     else:
-        wanted = _PATTERNS[error.validator_value]
-    return Diagnostic(
-        "MS0206", f"{_show(error.instance)} is malformed", tree.place(path), path, fix=f"write {wanted}"
-    )
+        wanted = _PATTERNS[error.limit]
+    return Diagnostic("MS0206", f"{_show(error.instance)} is malformed", tree.place(error.path), error.path, fix=f"write {wanted}")
 
 
-def _out_of_range(error: ValidationError, path: Path, tree: SourceTree) -> Diagnostic:
-    limit = error.validator_value
+def _out_of_range(error: Violation, tree: SourceTree) -> Diagnostic:
+    limit = error.limit
     counted = {"minItems": "at least", "maxItems": "at most"}
-    if error.validator in counted:
-        message = f"a list of {len(error.instance)}, but {counted[str(error.validator)]} {limit} needed"
-    elif error.validator == "minLength":
+    if error.keyword in counted:
+        message = f"a list of {len(error.instance)}, but {counted[error.keyword]} {limit} needed"
+    elif error.keyword == "minLength":
         message = "the text is empty"
     else:
-        message = f"{_show(error.instance)} is not {_LIMITS[str(error.validator)]} {_show(limit)}"
-    return Diagnostic("MS0205", message, tree.place(path), path, fix=_range(error.schema))
+        message = f"{_show(error.instance)} is not {_LIMITS[error.keyword]} {_show(limit)}"
+    return Diagnostic("MS0205", message, tree.place(error.path), error.path, fix=_range(error.schema))
 
 
-def _range(schema: Mapping[str, Any]) -> str:
+def _range(schema: Schema) -> str:
     """What would be accepted, in words."""
     if "minLength" in schema:
         return "write some text"
@@ -218,15 +230,15 @@ def _not_finite(tree: SourceTree) -> Iterator[Diagnostic]:
             yield Diagnostic("MS0205", f"{value} is not a finite number", tree.place(path), path, fix="write a number")
 
 
-def _expected(error: ValidationError) -> set[str]:
-    if error.validator == "type":
-        value = error.validator_value
+def _expected(error: Violation) -> set[str]:
+    if error.keyword == "type":
+        value = error.limit
         return {value} if isinstance(value, str) else set(value)
-    branches = [_resolved(branch) for branch in error.validator_value]
+    branches = [_resolved(branch) for branch in error.limit]
     return {str(branch.get("type", "string")) for branch in branches}
 
 
-def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+def _resolved(schema: Schema) -> Schema:
     reference = schema.get("$ref")
     return spec_schema()["$defs"][reference.rpartition("/")[2]] if reference else schema
 
@@ -237,7 +249,7 @@ def _names(expected: set[str]) -> str:
     return " or ".join(_TYPE_NAMES[name] for name in sorted(expected, key=list(_TYPE_NAMES).index))
 
 
-def _example(error: ValidationError, expected: set[str]) -> str:
+def _example(error: Violation, expected: set[str]) -> str:
     if "boolean" in expected:
         return "true or false without quotes"
     return _names(expected)

@@ -1,10 +1,10 @@
 """Every code has a folder with a bad spec and the whole text that a user sees.
 
-    bad.yaml        the experiment; it replaces nothing in `project/`
-    overrides.txt   one override a line
-    specs/          files that are added to the project, or replace its own
-    removed.txt     files that are taken away
-    expected.txt    the text
+bad.yaml        the experiment; it replaces nothing in `project/`
+overrides.txt   one override a line
+specs/          files that are added to the project, or replace its own
+removed.txt     files that are taken away
+expected.txt    the text
 """
 
 import shutil

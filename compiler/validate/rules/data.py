@@ -24,9 +24,7 @@ def _both(spec: Spec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 def some_source(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for path, sources in _both(spec):
         if not sources:
-            yield Diagnostic(
-                "MS0321", "no source is given", path=path, reason="there would be nothing to train on", fix="add a source"
-            )
+            yield Diagnostic("MS0321", "no source is given", path=path, reason="there would be nothing to train on", fix="add a source")
 
 
 @RULES.needing("data")

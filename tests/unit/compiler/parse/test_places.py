@@ -7,9 +7,8 @@ import pytest
 import yaml
 
 from compiler.parse import experiments, load
-from compiler.parse.references import leaves
 from compiler.parse.scalars import SpecLoader
-from compiler.source import SourceTree
+from compiler.source import SourceTree, leaves
 
 ROOT = Path(__file__).parents[4]
 Project = Callable[[str], Path]

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from compiler.diagnostics import Faults
 from compiler.parse import load
-from compiler.parse.references import leaves
 from compiler.schema import spec_schema
+from compiler.source import leaves
 from compiler.spec import Spec
 from compiler.validate import validate
 from compiler.validate.rules import RULES
