@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -38,7 +39,7 @@ def scalar(value: object) -> float:
 
 def observed(run_context: RunContext, trained: Callable[[tuple[np.ndarray, ...]], int]) -> Step:
     """The step that just ended, from what the training cell returned: loss, overflow, loss scale, learning rate, norm."""
-    parameters = run_context.original_args()
+    parameters: Any = run_context.original_args()
     loss, overflow, _, learning_rate, norm = parameters.net_outputs[:5]
     batch = tuple(column.asnumpy() for column in parameters.train_dataset_element)
     return Step(int(parameters.cur_step_num), scalar(loss), scalar(learning_rate), scalar(norm), bool(scalar(overflow)), trained(batch))
@@ -54,7 +55,8 @@ class StopAtStep(Callback):
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Ask for the stop when the step is reached."""
-        if run_context.original_args().cur_step_num >= self.step:
+        parameters: Any = run_context.original_args()
+        if parameters.cur_step_num >= self.step:
             run_context.request_stop()
 
 
@@ -90,8 +92,9 @@ class History(Callback):
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """Look at the network before the first step."""
-        self.network = run_context.original_args().train_network
-        self.before(self.network)
+        parameters: Any = run_context.original_args()
+        self.network = parameters.train_network
+        self.before(parameters.train_network)
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Record the step."""

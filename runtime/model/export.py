@@ -1,6 +1,7 @@
 """export: the merged model as a MINDIR whose bytes depend on the model alone, checked by loading it again."""
 
 import json
+import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from runtime.model import context, description, header
 from runtime.stage import Stage
 
 NAME = "model"
-USER_INFO = "written_from"
 DYNAMIC = -1
 TOLERANCE = {"float32": 1.0e-05, "float16": 1.0e-02}
 CHECKED_BATCH = 2
@@ -63,12 +63,14 @@ def write(folder: Path, out: Path, asked: Export, device: str, ids: np.ndarray) 
 
     def finish(model: Any) -> None:
         canonicalize(model)
-        model.user_info[USER_INFO] = user_info(described)
+        for key, value in user_info(described).items():
+            model.user_info.add(key=key, value=value)
 
     shape = ms.Tensor(shape=[None, None], dtype=ms.int32) if dynamic else ms.Tensor(ids[:1])
     try:
         ms.export(net, shape, file_name=str(out.resolve() / NAME), file_format="MINDIR", custom_func=finish)
     except (RuntimeError, TypeError, ValueError) as error:
+        traceback.print_exc()  # into the log
         first = next((line for line in str(error).splitlines() if line.strip()), "")
         raise StageFault(
             f"the network cannot be exported: {first}",
@@ -79,15 +81,10 @@ def write(folder: Path, out: Path, asked: Export, device: str, ids: np.ndarray) 
     return expected
 
 
-def user_info(described: description.Description) -> str:
-    """Our own metadata in the file, as JSON: which weights, which versions wrote it. One entry, since a map has no order."""
-    versions = {library: installed.installed_version(library) for library in ("mindspore", "mindformers")}
-    return json.dumps({"weights_sha256": described.weights_sha256, **versions})
-
-
-def weights_in(read: header.Header) -> str | None:
-    """The hash of the weights that a file says it holds; None where it says nothing."""
-    return json.loads(read.user_info.get(USER_INFO, "{}")).get("weights_sha256")
+def user_info(described: description.Description) -> dict[str, str]:
+    """Our own metadata in the file: which weights, which versions wrote it."""
+    versions = {library: installed.installed_version(library) or "" for library in ("mindspore", "mindformers")}
+    return {"weights_sha256": described.weights_sha256, **versions}
 
 
 def make_readable(out: Path) -> list[str]:
@@ -110,7 +107,7 @@ def check_header(read: header.Header, described: description.Description, asked:
     version = installed.installed_version("mindspore")
     wanted = (DYNAMIC, DYNAMIC) if asked.shape == "dynamic" else (1, described.config["seq_length"])
     wrong = [f"version {read.version}, not {version}"] if read.version != version else []
-    wrong += [f"weights {weights_in(read)}"] if weights_in(read) != described.weights_sha256 else []
+    wrong += [f"weights {read.user_info.get('weights_sha256')}"] if read.user_info.get("weights_sha256") != described.weights_sha256 else []
     wrong += [f"inputs {read.inputs}"] if [(i.dtype, i.shape) for i in read.inputs] != [("int32", wanted)] else []
     if wrong:
         raise StageFault("; ".join(wrong), where="mindir", reason="the file is not the model that was asked for")
@@ -148,7 +145,7 @@ def _describe(stage: Stage[Export], described: description.Description, read: he
         "version": read.version,
         "mind_ir_version": read.mind_ir_version,
         **tensors,
-        USER_INFO: json.loads(read.user_info[USER_INFO]),
+        "user_info": read.user_info,
     }
     (stage.out / "io.json").write_text(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n", "utf-8")
     stage.counts.update(nodes=read.nodes, parameters=len(read.parameters))

@@ -7,7 +7,7 @@ and renames by position in the graph instead.
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 VOLATILE = "compile_phase"
 REFERENCE = "REF::"
@@ -93,9 +93,8 @@ def _renaming(graphs: dict[str, str], values: dict[str, str], primitives: dict[s
 
 def _rename_strings(message: Any, rename: Rename) -> None:
     """Rename in every text of a message, however deep; the `s` of an attribute holds a text as bytes."""
-    value: Any
-    for field, value in message.ListFields():
-        repeated = not isinstance(value, (str, bytes)) and hasattr(value, "append")
+    for field, value in cast(list[tuple[Any, Any]], message.ListFields()):
+        repeated = hasattr(value, "append")
         if field.type == field.TYPE_MESSAGE:
             for inner in _messages(field, value, repeated):
                 _rename_strings(inner, rename)

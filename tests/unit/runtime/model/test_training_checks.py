@@ -1,0 +1,56 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.faults import EnvironmentFault, StageFault
+from runtime.manifest import Manifest
+from runtime.model import context, training
+
+
+def config(stop: int = 10, scheduled: int = 10, accumulation: int = 1, batch: int = 4) -> dict[str, Any]:
+    return {
+        "runner_config": {"batch_size": batch, "gradient_accumulation_steps": accumulation},
+        "lr_schedule": {"total_steps": scheduled},
+        "callbacks": [{"type": "StopAtStep", "step": stop}, {"type": "MFLossMonitor"}],
+        "train_dataset": {"data_loader": {"dataset_dir": "packed/pretrain/train.mindrecord"}},
+        "model": {"model_config": {"seq_length": 8, "vocab_size": 100}},
+    }
+
+
+def packed(rows: int = 40, length: int = 9, vocabulary: int = 100) -> Manifest:
+    return Manifest("pack-pretrain", (), {"train_rows": rows}, {"row_length": length, "vocab_size": vocabulary})
+
+
+def test_fitting_settings_and_data_pass() -> None:
+    training.check_settings(config())
+    training.check_data(config(), packed())
+
+
+def test_a_schedule_of_another_length_than_the_training_is_refused() -> None:
+    with pytest.raises(StageFault, match=r"total_steps is 20, but callbacks name \[10\]"):
+        training.check_settings(config(scheduled=20))
+
+
+def test_accumulation_that_would_be_reset_is_refused() -> None:
+    with pytest.raises(StageFault, match="gradient_accumulation_steps is 4"):
+        training.check_settings(config(accumulation=4))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (packed(length=8), "rows hold 8 ids, the model takes 8"),
+        (packed(vocabulary=101), "the tokenizer has 101 pieces, the model 100"),
+        (packed(rows=3), "3 rows are fewer than one batch of 4"),
+    ],
+)
+def test_data_that_does_not_fit_is_refused_before_the_first_step(data: Manifest, message: str) -> None:
+    with pytest.raises(StageFault, match=message):
+        training.check_data(config(), data)
+
+
+def test_a_simulated_run_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MS_SIMULATION_LEVEL", "1")
+    with pytest.raises(EnvironmentFault, match="MS_SIMULATION_LEVEL is 1"):
+        context.prepare(tmp_path, 1)
