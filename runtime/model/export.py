@@ -2,7 +2,6 @@
 
 import json
 import traceback
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +134,14 @@ def check_difference(difference: float, dtype: str) -> None:
         )
 
 
+def _described(tensor: header.TensorHeader) -> dict[str, Any]:
+    """Name, type and shape as JSON; null is a dimension known only at run time."""
+    shape = [None if size == DYNAMIC else size for size in tensor.shape]
+    return {"name": tensor.name, "dtype": tensor.dtype, "shape": shape}
+
+
 def _describe(stage: Stage[Export], described: description.Description, read: header.Header, files: list[str], difference: float) -> None:
-    shape = {DYNAMIC: None}
-    tensors = {
-        kind: [{**asdict(t), "shape": [shape.get(d, d) for d in t.shape]} for t in getattr(read, kind)] for kind in ("inputs", "outputs")
-    }
+    tensors = {"inputs": [_described(t) for t in read.inputs], "outputs": [_described(t) for t in read.outputs]}
     content = {
         "files": files,
         "version": read.version,
