@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
 from compiler.diagnostics import Faults
 from compiler.parse import experiments, load
@@ -166,6 +168,13 @@ def test_no_file_gives_a_traceback(text: str, tmp_path_factory: pytest.TempPathF
     for step in (lambda: validate(load(root, "try")), lambda: experiments(root)):
         with pytest.raises(Faults):
             step()
+
+
+@pytest.mark.parametrize("name", [name for name, _ in experiments(ROOT)])
+def test_plain_hydra_composes_the_same_values(name: str) -> None:
+    with initialize_config_dir(str(ROOT / "specs"), version_base="1.3"):
+        config = compose("mindspec", [f"experiment={name}", "pretrain.schedule.peak=3e-4"])
+    assert load(ROOT, name, ["pretrain.schedule.peak=3e-4"]).values == OmegaConf.to_container(config, resolve=True)
 
 
 def test_composition_needs_no_heavy_library() -> None:
