@@ -17,7 +17,6 @@ EXPERIMENTS = Path("experiments")
 BASELINES = Path("baselines")
 MODEL_METRICS = ("perplexity", "bits_per_byte", "answer_loss", "exact_match")
 CORE_METRICS = ("answer_loss", "answer_bits_per_byte")
-BASE_METRICS = ("perplexity", "bits_per_byte", "answer_loss", "exact_match")
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,9 @@ def baseline(name: str) -> Scores:
 def scores(name: str, metrics: Mapping[str, Any], record: Mapping[str, Any], path: Path) -> Scores:
     """Metrics and record as Scores. Raises StageFault for a value that is neither a number nor null with a reason."""
     found: dict[str, tuple[Any, str]] = {}
-    for model, prefix, names in (("merged", "", MODEL_METRICS), ("base", "base.", BASE_METRICS)):
+    for model, prefix in (("merged", ""), ("base", "base.")):
         part = _mapping(metrics.get(model), path, model)
-        found |= {prefix + key: (part[key], part.get(f"{key}_reason", "")) for key in names if key in part}
+        found |= {prefix + key: (part[key], part.get(f"{key}_reason", "")) for key in MODEL_METRICS if key in part}
         found |= _core(part.get("core"), path) if model == "merged" else {}
     values = {key: _checked(value, f"metric {key}", path) for key, (value, _) in found.items()}
     if not values:
