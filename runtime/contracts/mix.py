@@ -13,7 +13,7 @@ class MixSource:
 
 @parameters
 class Mix:
-    """`budget_bytes`: UTF-8 bytes of text in all; `epochs_max`: repeats of one source; `synthetic_max`: share in [0, 1]."""
+    """`budget_bytes`: UTF-8 bytes of text in all; `epochs_max`: how often a document may appear; `synthetic_max`: share in [0, 1]."""
 
     sources: dict[str, MixSource]
     budget_bytes: int

@@ -15,21 +15,20 @@ def wanted_shares(mix: Mix) -> Amounts:
 
 
 def allocate(mix: Mix, available: Mapping[str, int]) -> dict[str, int]:
-    """Bytes to draw from each source, from the bytes it has.
+    """Bytes to draw from each source, from the bytes it has, before the limit on synthetic text.
 
     A source gives its share of the budget, and at most `epochs_max` times what it has. What it lacks is not handed to the
-    others: that would move every share away from its weight, so the mix becomes smaller instead. For the same reason
-    synthetic text gets no more than `synthetic_max` of what comes together.
+    others: that would move every share away from its weight, so the mix becomes smaller instead.
     """
     shares = wanted_shares(mix)
-    amounts = {name: min(share * mix.budget_bytes, Fraction(available[name] * mix.epochs_max)) for name, share in shares.items()}
-    natural = sum(amount for name, amount in amounts.items() if not mix.sources[name].synthetic)
-    shrink = synthetic_shrink(mix, natural, sum(amounts.values()) - natural)
-    return {name: int(amount * shrink if mix.sources[name].synthetic else amount) for name, amount in amounts.items()}
+    return {name: int(min(share * mix.budget_bytes, Fraction(available[name] * mix.epochs_max))) for name, share in shares.items()}
 
 
-def synthetic_shrink(mix: Mix, natural: Fraction | int, synthetic: Fraction | int) -> Fraction:
-    """The factor in [0, 1] by which synthetic bytes must shrink to be at most `synthetic_max` of the whole beside `natural` bytes."""
+def synthetic_shrink(mix: Mix, natural: int, synthetic: int) -> Fraction:
+    """The factor in [0, 1] by which synthetic bytes must shrink to be at most `synthetic_max` of the whole beside `natural` bytes.
+
+    As in `allocate`, the mix becomes smaller rather than more synthetic.
+    """
     largest = Fraction(mix.synthetic_max)
     if largest == 1 or synthetic == 0:
         return Fraction(1)

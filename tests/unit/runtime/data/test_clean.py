@@ -56,6 +56,7 @@ def test_navigation_is_left_out_of_the_main_content_and_a_page_of_nothing_else_i
         ("a\r\nb\rc", "a\nb\nc"),
         ("a\0\x07b\x1b", "ab"),
         ("零\u200b宽\ufeff度\u200d字\u2060符", "零宽度字符"),
+        ("字\u200c符", "字符"),
         ("👩\u200d💻", "👩\u200d💻"),
         ("می\u200cخواهم", "می\u200cخواهم"),
         ("a  \n\n\n\n  b\t\n", "a\n\n  b"),

@@ -69,6 +69,12 @@ def test_damaged_files_are_refused_at_the_byte(data: bytes, offset: int) -> None
     assert "iconv" in fault.value.fix
 
 
+def test_one_wrong_byte_does_not_make_a_text_another_encoding() -> None:
+    text = "Le café déjà fermé, naïve façade, où êtes-vous allés, élève? ".encode()
+    with pytest.raises(StageFault, match=f"byte {len(text)} is not utf-8"):
+        decode(text + b"\xe9 " + text, "a.txt", Hints())
+
+
 def test_binary_data_is_never_read_as_some_single_byte_encoding() -> None:
     for _ in range(20):
         with pytest.raises(StageFault, match="byte"):

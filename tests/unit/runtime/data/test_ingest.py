@@ -86,6 +86,11 @@ def test_rows_of_another_encoding(project: Project) -> None:
     assert project.metrics("ingest")["encodings"] == {"gb18030": 1}
 
 
+def test_line_separators_do_not_end_a_row_in_other_encodings_either(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl", lines_of({"text": "a\u2028b\x85c"}, {"text": "d"}).encode("utf-16"))
+    assert texts(project) == ["a\u2028b\x85c", "d"]
+
+
 def test_a_damaged_archive_is_named(project: Project) -> None:
     project.put("data/raw/rows/a.jsonl.gz", gzip.compress(b'{"text":"a"}\n' * 1000)[:-20])
     with pytest.raises(StageFault, match="damaged gzip") as fault:

@@ -66,6 +66,12 @@ def test_the_order_is_kept() -> None:
     assert [int(record.id) for record in validation] == sorted(int(record.id) for record in validation)
 
 
+@pytest.mark.parametrize("copy", ["问:1+1? 答:2 ", "问：１＋１？\n答：２", "问:1+1?答:2"])
+def test_copies_in_other_clothes_have_one_fingerprint(copy: str) -> None:
+    assert fingerprint(copy) == fingerprint("问:1+1? 答:2")
+    assert fingerprint("A b") == fingerprint("a\tB") != fingerprint("a c")
+
+
 def test_ranks_do_not_change_between_versions() -> None:
     assert rank(42, "draw", 0, "poems-1") == 8652649923759734203
     assert 0 <= unit(42, "a") < 1
