@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from compiler.spec import Spec, fields
+from compiler.spec.data import Clean
 from compiler.spec.declare import DOC_ZH_KEY, Section, parse_size
 from compiler.spec.device import Device
 from compiler.spec.train import Checkpoint, Layout
@@ -64,6 +65,12 @@ def test_size_in_bytes(text: str | int, size: int) -> None:
     assert parse_size(text) == size
 
 
+@pytest.mark.parametrize(("prefix", "power"), [("k", 1), ("M", 2), ("G", 3), ("T", 4)])
+def test_decimal_and_binary_units(prefix: str, power: int) -> None:
+    assert parse_size(f"3{prefix}B") == 3 * 1000**power
+    assert parse_size(f"3{prefix.upper()}iB") == 3 * 1024**power
+
+
 @pytest.mark.parametrize("text", ["8", "8 megabytes", "-1MB", "0.5B", "MB", "1e3MB"])
 def test_no_size(text: str) -> None:
     with pytest.raises(ValueError, match="not a"):
@@ -93,6 +100,11 @@ def test_dump_is_plain() -> None:
     dumped = device.model_dump()
     assert dumped == json.loads(json.dumps(dumped))
     assert Device.model_validate(dumped) == device
+
+
+def test_maps_are_ordered_by_name() -> None:
+    clean = Clean.model_validate({"rules": {"zh": "chinese_basic", "en": "gopher"}})
+    assert list(clean.model_dump()["rules"]) == ["en", "zh"]
 
 
 def test_sections_in_order() -> None:

@@ -137,7 +137,7 @@ def shuffled(value: Any, random: Random) -> Any:
     return {key: shuffled(value[key], random) for key in keys}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(random=st.randoms(use_true_random=False), comment=st.sampled_from(["", "# a comment", "# 注释: {"]))
 def test_order_and_comments_change_nothing(random: Random, comment: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.mktemp("project")
