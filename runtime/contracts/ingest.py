@@ -5,7 +5,10 @@ from runtime.contracts.base import Contract, parameters
 
 @parameters
 class Source:
-    """One raw source. `path` is a folder or file relative to the project root; `format`: text | html | markdown | jsonl | json; `text_field`: for the last two."""
+    """One raw source. `path` is a folder or file relative to the project root.
+
+    `format`: text | html | markdown | jsonl | json; `text_field`: for the last two.
+    """
 
     path: str
     format: str
