@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime import records
 from runtime.contracts.format import Format
-from runtime.data import chat, encoding, instructions
+from runtime.data import chat, encoding, instructions, provenance
 from runtime.data.chat import IGNORED, Segment, Template
 from runtime.data.encoding import Vocabulary
 from runtime.data.instructions import Dialogue
@@ -170,6 +170,7 @@ def run(stage: Stage[Format]) -> None:
         "seq_length": parameters.seq_length,
         "row_length": parameters.seq_length + 1,
         "ignored_label": IGNORED,
+        "raw": {name: provenance.describe(instructions.files_of(stage.root, source.path)) for name, source in parameters.sources.items()},
     }
     stage.metrics(summary(tallies, splits, before))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from runtime import records
 from runtime.contracts.ingest import Ingest, Source
+from runtime.data import provenance
 from runtime.data.decoding import Decoded, Hints, decode, repair, without_marks
 from runtime.data.funnel import Funnel
 from runtime.data.json_rows import Row, json_document, json_lines
@@ -135,6 +136,7 @@ def run(stage: Stage[Ingest]) -> None:
                 _refuse_empty(name, source, funnel)
 
         records.write(stage.out, ingested())
+    stage.facts["raw"] = {name: provenance.describe((file.relative, file.path) for file in files) for name, files in listed.items()}
     funnel.conclude(stage, seen.as_dict())
 
 

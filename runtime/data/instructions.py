@@ -48,7 +48,7 @@ def read(root: Path, path: str, format: str, source: str, template: Template) ->
     Raises StageFault at the first row that cannot be trained on: file:line, what was found, what was expected.
     """
     reader = _reader(format, template)
-    for name, file in _files(root, path):
+    for name, file in files_of(root, path):
         for where, row in _rows(name, file):
             yield Dialogue(source, tuple(_answered(reader(row, where), where)), where)
 
@@ -59,7 +59,7 @@ def _reader(format: str, template: Template) -> Callable[[JSON, str], list[Messa
     return lambda row, where: _turns(row, where, format)
 
 
-def _files(root: Path, path: str) -> list[tuple[str, Path]]:
+def files_of(root: Path, path: str) -> list[tuple[str, Path]]:
     """Names relative to the project root, and where they lie."""
     place = root / path
     files = sorted(place.rglob("*.jsonl"), key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]

@@ -1,7 +1,7 @@
 """compare: all selected experiments against their baselines, as `comparison.json` and `comparison.html`.
 
-Runs in the project root: `python -m runtime compare`. Exit codes: 0 done, 1 refused with a message, 2 wrong usage.
-A regression does not fail here, so that the comparison of a failed gate is kept and can be read; `gate` fails.
+Runs in the project root: `python -m runtime compare`. Exit codes: 0 done, 1 refused with a message, or a regression with --gate, 2 wrong usage.
+The stage of this name does not fail on a regression, so that its result is kept and can be read; the stage `gate` does.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     """Compare, show, and write the two files unless told not to."""
     options = _parser().parse_args(arguments)
     try:
-        made = compare_selected(_selection(options.experiments, options.baseline))
+        made = compare_selected(_selection(options))
     except StageFault as fault:
         print(f"mindspec: compare: {fault}", file=sys.stderr)
         return 1
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(encode(made).decode())
     else:
         comparison_table.show(made, comparison_table.console())
-    return 0
+    return 1 if options.gate and not made.passes else 0
 
 
 def compare_selected(chosen: Selection) -> Comparison:
@@ -52,18 +52,19 @@ def encode(comparison: Comparison) -> bytes:
     return (json.dumps(as_dict(comparison), ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()
 
 
-def _selection(experiments: list[str] | None, baseline: str | None) -> Selection:
+def _selection(options: argparse.Namespace) -> Selection:
     """What the command line names; the rest comes from `params.yaml`."""
-    if experiments is None:
+    if options.experiments is None:
         chosen = results.selection()
-        return Selection(chosen.experiments, baseline or chosen.baseline, chosen.gate)
-    return Selection(tuple(experiments), baseline, False)
+        return Selection(chosen.experiments, options.baseline or chosen.baseline, options.gate or chosen.gate)
+    return Selection(tuple(options.experiments), options.baseline, options.gate)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m runtime compare", description="Compare experiments with their baselines.")
     parser.add_argument("--experiments", nargs="+", metavar="NAME", help="instead of the selection of params.yaml")
     parser.add_argument("--baseline", metavar="NAME", help="an experiment or a file of baselines/")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 when a metric is worse than its tolerance allows")
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON instead of tables")
     parser.add_argument("--no-write", action="store_true", help=f"leave {JSON_FILE} and {PAGE} as they are")
     return parser

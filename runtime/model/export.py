@@ -117,9 +117,10 @@ def load_and_run(path: Path, ids: np.ndarray) -> np.ndarray:
     import mindspore as ms
     from mindspore import nn
 
+    read = header.read(path)
+    header.check_version(read, ms.__version__, str(path))
     graph: Any = nn.GraphCell(ms.load(str(path.resolve())))
-    shape = header.read(path).inputs[0].shape
-    if shape[0] == DYNAMIC:
+    if read.inputs[0].shape[0] == DYNAMIC:
         return graph(ms.Tensor(ids)).asnumpy()
     return np.concatenate([graph(ms.Tensor(row[None])).asnumpy() for row in ids])
 

@@ -112,6 +112,17 @@ def read(path: Path) -> Header:
     return header
 
 
+def check_version(header: Header, installed: str, where: str) -> None:
+    """Raise InputFault where a file was written by another minor version than the one that would load it."""
+    if header.version.split(".")[:2] != installed.split(".")[:2]:
+        raise InputFault(
+            f"written by MindSpore {header.version}, installed is {installed}",
+            where=where,
+            reason="another version may lack an operator of the file, and says so only in a message about something else",
+            fix=f"install mindspore=={header.version}, or export the model again",
+        )
+
+
 def _model(reader: Reader, span: Span) -> Header:
     header = Header()
     for number, value in reader.fields(span):

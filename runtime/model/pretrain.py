@@ -1,5 +1,6 @@
 """pretrain: mindformers' Trainer on the packed corpus, from fresh weights."""
 
+from runtime import processor
 from runtime.model import description, training, weights
 from runtime.stage import Stage
 
@@ -16,6 +17,6 @@ def run(stage: Stage[training.YAML]) -> None:
     description.of_config(config["model"], hash_).write(stage.out)
     count = training.count(result.weights)
     stage.counts.update(steps=len(result.steps), trained_tokens=result.trained_tokens, parameters=count)
-    stage.facts.update(weights_sha256=hash_)
+    stage.facts.update(weights_sha256=hash_, processor=processor.family())
     stage.metrics({**result.metrics(), "parameters": count})
     stage.plot("plots/pretrain.csv", training.PLOT_HEADER, result.rows())

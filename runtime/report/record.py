@@ -5,7 +5,7 @@ Titles and descriptions stay out of it: what a reader is told must not change wh
 
 from typing import Any
 
-from runtime.report import processor
+from runtime import processor
 from runtime.report.evidence import Evidence, value_at
 from runtime.report.funnel import mix
 from runtime.report.training import training

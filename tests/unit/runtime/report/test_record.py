@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime.contracts.report import CONTRACT, STAGES
 from runtime.manifest import sha256_of
-from runtime.report import processor
+from runtime import processor
 from runtime.stage import execute
 from tests.unit.runtime.report.conftest import sign
 

@@ -1,0 +1,20 @@
+"""What a raw source was when it was read: how many files, and a hash over their names and bytes."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from runtime.manifest import sha256_of
+
+
+def describe(files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
+    """`files`: name below the source and path, in an order that depends on the names alone.
+
+    The hash covers raw bytes, so a change of line ends or of encoding is a change of the data.
+    """
+    digest, count = hashlib.sha256(), 0
+    for name, path in files:
+        digest.update(f"{name}\0{sha256_of(path)}\n".encode())
+        count += 1
+    return {"files": count, "sha256": digest.hexdigest()}
