@@ -6,7 +6,7 @@ section 4.1, with A of shape (rank, in) and B of shape (out, rank).
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -87,9 +87,12 @@ def pair(adapter: Mapping[str, np.ndarray], cell: str, weight: np.ndarray, rank:
     return a, b
 
 
-def merge(base: Mapping[str, np.ndarray], adapter: Mapping[str, np.ndarray], rank: int, alpha: float) -> Weights:
+def merge(
+    base: Mapping[str, np.ndarray], adapter: Mapping[str, np.ndarray], rank: int, alpha: float, done: Callable[[], None] = lambda: None
+) -> Weights:
     """W + (alpha / rank) B A for every adapted cell, computed in float32; the other tensors as they are.
 
+    `done` is called after each cell.
     Raises StageFault where a pair is incomplete, does not fit, or has no weight in the base.
     """
     cells = cells_of(adapter)
@@ -108,4 +111,5 @@ def merge(base: Mapping[str, np.ndarray], adapter: Mapping[str, np.ndarray], ran
         a, b = pair(adapter, cell, weight, rank)
         delta = scale * (b.astype(np.float32) @ a.astype(np.float32))
         merged[f"{cell}.weight"] = (weight.astype(np.float32) + delta).astype(weight.dtype)
+        done()
     return merged

@@ -13,8 +13,7 @@ def run(stage: Stage[Merge]) -> None:
     base, tensors = weights.load(base_folder / "model.safetensors"), weights.load(adapter_folder / "adapter.safetensors")
     check(stage.parameters, described, trained, weights.digest(base))
     with stage.bar(len(lora.cells_of(tensors)), "cells") as bar:
-        merged = lora.merge(base, tensors, trained.rank, trained.alpha)
-        bar.advance(len(lora.cells_of(tensors)))
+        merged = lora.merge(base, tensors, trained.rank, trained.alpha, bar.advance)
     _write(stage, described, trained, base, merged)
 
 

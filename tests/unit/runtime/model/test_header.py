@@ -76,3 +76,10 @@ def test_a_cut_within_the_graph_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputFault, match=r"absent\.mindir"):
         header.read(tmp_path / "absent.mindir")
+
+
+def test_another_minor_version_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    read = header.read(written(tmp_path, model()))
+    header.check_version(read, "2.9.1", "m.mindir")
+    with pytest.raises(InputFault, match=r"written by MindSpore 2\.9\.0, installed is 2\.4\.1"):
+        header.check_version(read, "2.4.1", "m.mindir")

@@ -14,6 +14,8 @@ import numpy_reference
 import pytest
 import tiny
 
+from runtime import manifest
+from runtime.faults import InputFault
 from runtime.model import adapter, description, header, weights
 
 pytestmark = pytest.mark.slow
@@ -93,7 +95,7 @@ def test_only_results_are_in_the_experiment_folder(finished: Path) -> None:
 
 def test_adapter_covers_every_target_cell(finished: Path) -> None:
     made = adapter.read(finished / "adapter")
-    assert {pattern: len(cells) for pattern, cells in made.cells.items()} == {"wq$": 2, "w2$": 2}
+    assert {pattern: len(cells) for pattern, cells in made.cells.items()} == {".*wq": 2, ".*w2": 2}
     assert made.base_sha256 == weights.digest(weights.load(finished / "base" / "model.safetensors"))
 
 
@@ -181,10 +183,10 @@ def test_a_rate_that_makes_the_loss_infinite_ends_with_a_message(packed: Path, t
 def test_a_misspelt_target_ends_before_anything_is_compiled(finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "experiments" / "demo"
     shutil.copytree(finished, folder)
-    tiny.configure(folder, targets="wq$|wvv")
+    tiny.configure(folder, targets=".*wq|.*wvv")
     code, messages = run_stage(folder, "finetune")
     assert code == 1
-    assert "'wvv' matches no cell (did you mean wv?)" in messages
+    assert "'.*wvv' matches no cell (did you mean wv?)" in messages
 
 
 def test_a_static_export_takes_one_row_of_the_full_length(finished: Path, tmp_path: Path) -> None:
@@ -195,3 +197,30 @@ def test_a_static_export_takes_one_row_of_the_full_length(finished: Path, tmp_pa
     read = header.read(folder / "mindir" / "model.mindir")
     assert [tensor.shape for tensor in read.inputs] == [(1, tiny.SEQ_LENGTH)]
     assert metrics(folder, "export")["largest_difference"] <= 1e-5  # type: ignore[operator]
+
+
+def test_a_device_that_is_not_there_ends_with_its_name(packed: Path, tmp_path: Path) -> None:
+    folder = experiment(packed, tmp_path, device="Ascend")
+    code, messages = run_stage(folder, "pretrain")
+    assert code == 1, messages
+    assert "the device Ascend cannot be used" in messages
+    assert "Traceback" not in messages
+
+
+def test_a_model_too_large_for_one_file_comes_with_a_folder_of_weights(finished: Path, tmp_path: Path) -> None:
+    """MindSpore splits above a size that is lowered here; a missing side file is named before anything is loaded."""
+    folder = tmp_path / "experiments" / "demo"
+    shutil.copytree(finished, folder)
+    split = (
+        "import mindspore.train.serialization as s; s.TOTAL_SAVE = 1; from runtime.__main__ import main; raise SystemExit(main(['export']))"
+    )
+    process = start(folder, "-c", split)
+    _, messages = process.communicate(timeout=120)
+    assert process.returncode == 0, messages
+    files = json.loads((folder / "mindir" / "io.json").read_text())["files"]
+    assert files == ["model_graph.mindir", "model_variables/data_0"]
+    locations = {tensor.location for tensor in header.read(folder / "mindir" / "model_graph.mindir").parameters}
+    assert locations == {"model_variables/data_0"}
+    (folder / "mindir" / "model_variables" / "data_0").unlink()
+    with pytest.raises(InputFault, match="model_variables/data_0 is missing"):
+        manifest.verify(folder / "mindir")

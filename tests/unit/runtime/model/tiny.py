@@ -59,14 +59,14 @@ def training(stage: str, packed: str, columns: list[str], peak: float, pet: dict
         "callbacks": [
             {"type": "StopAtStep", "step": STEPS}, {"type": "StopAtNonFinite"}, {"type": "MFLossMonitor", "per_print_times": 10},
             {"type": "CheckpointMonitor", "prefix": stage, "save_checkpoint_steps": 5, "keep_checkpoint_max": 2, "integrated_save": True,
-             "async_save": False, "checkpoint_format": "safetensors"},
+             "async_save": False, "checkpoint_format": "safetensors", **({"save_trainable_params": True} if pet else {})},
         ],
         "runner_wrapper": {"type": "CpuTrainOneStepCell", "scale_sense": 1.0, "use_clip_grad": True, "max_grad_norm": 1.0},
         "model": model(pet),
     }  # fmt: skip
 
 
-def configure(folder: Path, shape: str = "dynamic", peak: float = 0.01, targets: str = "wq$|w2$") -> None:
+def configure(folder: Path, shape: str = "dynamic", peak: float = 0.01, targets: str = ".*wq|.*w2", device: str = "CPU") -> None:
     """Write the compiled files of the four stages."""
     lora = {"pet_type": "lora", "lora_rank": 4, "lora_alpha": 8.0, "lora_dropout": 0.0, "target_modules": targets}
     files = {
@@ -76,6 +76,7 @@ def configure(folder: Path, shape: str = "dynamic", peak: float = 0.01, targets:
         "merge": {"rank": 4, "alpha": 8.0, "dtype": "float32"},
         "export": {"format": "mindir", "shape": shape, "dtype": "float32", "device": "cpu"},
     }
+    files["pretrain"]["context"]["device_target"] = device
     (folder / "config").mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / "config" / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
