@@ -8,8 +8,10 @@ from typing import Any
 
 from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import IConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra._internal.sources_registry import SourcesRegistry
+from hydra.core.default_element import ResultDefault
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -47,7 +49,17 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
     return tree
 
 
-def _loader(root: Path) -> ConfigLoaderImpl:
+class LayeredLoader(ConfigLoaderImpl):
+    """Hydra's loader, which remembers the layers it merged, the last one winning."""
+
+    layers: Sequence[ResultDefault] = ()
+
+    def _compose_config_from_defaults_list(self, defaults: list[ResultDefault], repo: IConfigRepository) -> DictConfig:
+        self.layers = defaults
+        return super()._compose_config_from_defaults_list(defaults, repo)
+
+
+def _loader(root: Path) -> LayeredLoader:
     """Hydra's loader over the folder `specs/`, without Hydra's global state."""
     version.setbase("1.3")
     Plugins.instance()
@@ -56,34 +68,36 @@ def _loader(root: Path) -> ConfigLoaderImpl:
     search_path.append("hydra", "pkg://hydra.conf")
     search_path.append("main", f"spec://{root / 'specs'}")
     search_path.append("schema", "structured://")
-    return ConfigLoaderImpl(config_search_path=search_path)
+    return LayeredLoader(config_search_path=search_path)
 
 
-def _compose(root: Path, loader: ConfigLoaderImpl, files: SpecFiles, given: list[GivenOverride], option: str) -> SourceTree:
+def _compose(root: Path, loader: LayeredLoader, files: SpecFiles, given: list[GivenOverride], option: str) -> SourceTree:
     lines = [f"experiment={option}", *(override.line for override in given)]
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # what Hydra warns of is a fault below
-            defaults = loader.compute_defaults_list(PRIMARY, lines, RunMode.RUN).defaults
             config = loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
-        raise Faults(_file_faults(files) or [hydra_faults.explain(error, given, files)]) from None
+    except (HydraException, OmegaConfBaseException, ValueError, LookupError, RecursionError) as error:
+        fault = hydra_faults.explain(error, given, files)
+        start = files.parsed.get(f"experiment/{option}.yaml")
+        located = replace(fault, place=fault.place or (_start(start) if start else None))
+        raise Faults(_file_faults(files) or [located]) from None
     if found := _file_faults(files):
         raise Faults(found)
-    places = _places(files, [(item.config_path, item.package) for item in defaults], given, option)
+    places = _places(files, loader.layers, given, option)
     return _tree(root, config, places)
 
 
 def _file_faults(files: SpecFiles) -> list[Diagnostic]:
     found = [fault for file in files.parsed.values() for fault in file.faults]
-    return found + [fault for file in files.parsed.values() for fault in hydra_faults.without_self(file)]
+    return found + [fault for file in files.parsed.values() for fault in hydra_faults.in_file(file)]
 
 
-def _places(files: SpecFiles, layers: Sequence[tuple[str | None, str | None]], given: list[GivenOverride], option: str) -> Places:
+def _places(files: SpecFiles, layers: Sequence[ResultDefault], given: list[GivenOverride], option: str) -> Places:
     places = Places()
-    for config_path, package in layers:
-        file = files.parsed.get(f"{config_path}.yaml")
+    for layer in layers:
+        file = files.parsed.get(f"{layer.config_path}.yaml")
         if file is not None:
-            places.add_file(file, tuple(package.split(".")) if package else ())
+            places.add_file(file, tuple(layer.package.split(".")) if layer.package else ())
     for override in given:
         places.add_override(override)
     places.values[()] = _start(files.parsed[f"experiment/{option}.yaml"])

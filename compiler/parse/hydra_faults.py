@@ -14,6 +14,7 @@ from compiler.parse.overrides import GivenOverride
 from compiler.source import Path as KeyPath
 from compiler.source import Place
 
+_PRIMARY = "specs/mindspec.yaml"
 _DETAIL = re.compile(r"\s*(full_key|object_type|reference_type)\b")
 
 
@@ -21,7 +22,7 @@ def explain(error: Exception, given: list[GivenOverride], files: SpecFiles) -> D
     """One diagnostic for an exception that Hydra raised while composing."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         return _missing_option(error, given, files)
-    message = _message(error)
+    message = "the defaults lists name each other in a circle" if isinstance(error, RecursionError) else _message(error)
     twice = re.match(r"(?:Multiple values for )?([\w/]+)(?: appears more than once|\. To override)", message)
     if twice:
         return _chosen_twice(twice.group(1), files)
@@ -97,10 +98,10 @@ def _missing_option(error: MissingConfigException, given: list[GivenOverride], f
     options = sorted(error.options or ())
     close = difflib.get_close_matches(option, options, n=1)
     hint = f"did you mean {close[0]}?" if close else ""
-    known = f"known: {', '.join(options)}" if options else f"there is no folder specs/{group}"
+    known = f"known: {', '.join(options)}" if options else f"there is no file specs/{error.missing_cfg_file}.yaml"
     return Diagnostic(
         "MS0106",
-        f"{group} has no option {option}",
+        f"{group} has no option {option}" if group else f"there is no file {option}.yaml",
         _option_place(group, option, given, files),
         fix=f"{hint} {known}".strip(),
         suggestion=close[0] if close else "",
@@ -113,14 +114,16 @@ def _option_place(group: str, option: str, given: list[GivenOverride], files: Sp
             return override.value_place
     for file in files.parsed.values():
         for name, value in _group_entries(file):
-            if name == group and value.value == option:
+            if name in (group, "") and value.value.rpartition("/")[2] == option:
                 return file.at(value)
     return None
 
 
 def _group_entries(file: SpecFile) -> Iterator[tuple[str, yaml.Node]]:
-    """Groups of a defaults list with the node of the option: `override /model@x: small` is the group model."""
+    """Groups of a defaults list with the node of the option: `override /model@x: small` is the group model, a file has none."""
     for item in _defaults(file):
+        if isinstance(item, yaml.ScalarNode):
+            yield "", item
         for key, value in item.value if isinstance(item, yaml.MappingNode) else ():
             yield key.value.split("@")[0].split()[-1].strip("/"), value
 
@@ -130,8 +133,17 @@ def _defaults(file: SpecFile) -> list[yaml.Node]:
     return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
-def without_self(file: SpecFile) -> Iterator[Diagnostic]:
-    """A defaults list must say whether the file's own values win over the groups it names."""
+def in_file(file: SpecFile) -> Iterator[Diagnostic]:
+    """What Hydra takes without a word, or chokes on: a defaults list without _self_, settings of its own in a wrong file."""
+    own = entry(file, "hydra")
+    if own is not None and file.file != _PRIMARY:
+        yield Diagnostic(
+            "MS0113",
+            "Hydra's own settings are not part of an experiment",
+            file.at(own),
+            ("hydra",),
+            fix=f"leave them out; those of the project stand in {_PRIMARY}",
+        )
     entries = _defaults(file)
     if entries and not any(item.value == "_self_" for item in entries):
         yield Diagnostic(

@@ -158,7 +158,7 @@ def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
             fix=f"remove the quotes: {value}",
             suggestion=value,
         )
-    if "string" in expected and not isinstance(value, (str, Mapping, list)):
+    if expected <= {"string", "null"} and isinstance(value, (bool, int, float)):
         return _unquoted(error.path, value, tree)
     return Diagnostic(
         "MS0203", f"expected {_names(expected)}, got {_describe(value)}", place, error.path, fix=f"write {_example(error, expected)}"

@@ -102,6 +102,35 @@ def test_a_missing_package_line_is_explained(project: Project) -> None:
         validate(load(root, "try"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "defaults: 3",
+        "defaults: {a: b}",
+        "defaults: [3]",
+        "defaults: [[a], _self_]",
+        "defaults: [_self_, _self_]",
+        "defaults: [_self_, {a: {b: c}}]",
+        "defaults: [_self_, {a: b, c: d}]",
+        "defaults: [_self_, {override /model: nope}]",
+        "defaults: [_self_, {override /nogroup: small}]",
+        "defaults: [_self_, /nofile]",
+        "defaults: [_self_, /experiment/try]",
+        "defaults: [_self_, '${x}']",
+        "hydra: 3",
+        "hydra: {job: {env_copy: [NO_SUCH_VARIABLE]}}",
+        "launch: {workers: '${oc.env:NO_SUCH_VARIABLE}'}",
+        "model: 3",
+        "'': 3",
+        "parallel: null",
+    ],
+)
+def test_odd_files_are_refused_in_place(text: str, project: Project) -> None:
+    with pytest.raises(Faults) as caught:
+        validate(load(project(f"{text}\n"), "try"))
+    assert all(fault.place and fault.place.file == "specs/experiment/try.yaml" for fault in caught.value.diagnostics)
+
+
 def test_malformed_reference_is_located(project: Project) -> None:
     assert codes(project("title: ${oops\n")) == ["MS0111"]
 
