@@ -95,7 +95,13 @@ def _compare(spec: Spec) -> Mapping[str, Any]:
 
 
 def _presentation(spec: Spec) -> Mapping[str, Any]:
-    return {"title": spec.title, "description": spec.description, "languages": list(spec.report.languages)}
+    """Licence and date of each source are for the record; like the title, they change no result of a stage but the report."""
+    corpora = {"pretrain": spec.data.pretrain.sources, "instruct": spec.data.instruct.sources}
+    told = {
+        corpus: {name: {"licence": source.licence, "date": source.date} for name, source in sources.items()}
+        for corpus, sources in corpora.items()
+    }
+    return {"title": spec.title, "description": spec.description, "languages": list(spec.report.languages), "sources": told}
 
 
 def _placement(spec: Spec) -> Mapping[str, Any]:

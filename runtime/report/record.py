@@ -12,6 +12,7 @@ from runtime.report.training import training
 from runtime.stage import JSON
 
 VERSION = 1
+CORPUS = {"ingest": "pretrain", "format": "instruct"}  # stage that reads raw text -> part of the spec's data
 DATASETS = ("ingest", "clean", "dedup", "filter", "mix", "split", "pack-pretrain", "format", "pack-instruct")
 SIZES = (
     "hidden_size", "intermediate_size", "num_layers", "num_heads", "n_kv_heads", "seq_length", "vocab_size",
@@ -45,13 +46,13 @@ def data_version(evidence: Evidence) -> JSON:
 
 
 def _source(evidence: Evidence, stage: str, name: str) -> JSON:
-    told = value_at(evidence.presentation, "sources", name) or {}
+    told = value_at(evidence.presentation, "sources", CORPUS[stage], name) or {}
     counted = evidence.metric(stage, "sources", name) or {}
     raw = evidence.fact(stage, "raw", name) or {}
     return {
         **evidence.setting(stage, "sources", name),
-        "licence": told.get("licence"),
-        "date": told.get("date"),
+        "licence": told.get("licence") or None,
+        "date": told.get("date") or None,
         "files": raw.get("files"),
         "documents": _first(counted.get("documents_in"), counted.get("read")),
         "bytes": counted.get("bytes_in"),

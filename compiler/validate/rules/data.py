@@ -67,14 +67,15 @@ def source_named_once(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing("data")
 def text_field_fits_the_format(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for name, source in spec.data.pretrain.sources.items():
-        if (source.format == "jsonl") != (source.text_field is not None):
-            wanted = "jsonl needs a text_field" if source.format == "jsonl" else f"{source.format} has no fields"
+        rows = source.format in ("jsonl", "json")
+        if rows != (source.text_field is not None):
+            wanted = f"{source.format} needs a text_field" if rows else f"{source.format} has no fields"
             yield Diagnostic(
                 "MS0324",
                 wanted,
                 path=(*_SOURCES[0], name, "text_field"),
                 reason="it decides which field of a row is the text; nothing else reads it",
-                fix="add `text_field: text`" if source.format == "jsonl" else "remove text_field",
+                fix="add `text_field: text`" if rows else "remove text_field",
             )
 
 

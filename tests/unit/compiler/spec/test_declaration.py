@@ -16,7 +16,10 @@ PLACEMENT = {
     "device.memory", "device.interconnect", "device.nodes", "device.device_ids",
     "launch.workers", "launch.threads", "launch.log_every",
 }  # fmt: skip
-PRESENTATION = {"name", "title", "description", "report.languages"}
+PRESENTATION = {
+    "name", "title", "description", "report.languages",
+    *(f"data.{corpus}.sources.*.{told}" for corpus in ("pretrain", "instruct") for told in ("licence", "date")),
+}  # fmt: skip
 
 
 def test_every_field_says_what_it_is_in_two_languages() -> None:
