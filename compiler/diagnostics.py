@@ -88,6 +88,8 @@ CODES: dict[str, str] = {
     "MS0349": "adapters are not described",
     "MS0350": "loss scale does not fit",
     "MS0351": "LoRA rank exceeds the layer",
+    "MS0352": "accumulation is not built",
+    "MS0353": "loss scale is not built",
     # meaning: devices and layout
     "MS0361": "layout does not match the devices",
     "MS0362": "layout is not built",

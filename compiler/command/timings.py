@@ -7,6 +7,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
+from compiler.diagnostics import Diagnostic, Faults
 from compiler.project import Project
 from runtime.contracts.registry import CONTRACTS
 
@@ -19,6 +20,8 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 def run(project: Project, options: argparse.Namespace) -> int:
     """Times vary, so they are shown here and kept out of every result."""
     folder = project.root / "experiments" / options.name / "timings"
+    if not folder.parent.is_dir():
+        raise Faults([Diagnostic("MS0001", f"experiments/{options.name} does not exist", fix=f"compile it first: mindspec compile {options.name}")])
     files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
     measured = {name: json.loads(path.read_text("utf-8")) for name, path in files.items() if path.exists()}
     if options.json:

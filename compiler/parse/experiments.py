@@ -60,7 +60,7 @@ def _declared(file: SpecFile) -> str | None:
 
 def _no_specs() -> Diagnostic:
     return Diagnostic(
-        "MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project, or make one with `mindspec init`"
+        "MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project: the folder that holds specs/"
     )
 
 

@@ -128,6 +128,34 @@ def loss_scale_is_complete(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
                 )
 
 
+@RULES.needing()
+def accumulation_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        if training.accumulation > 1:
+            yield Diagnostic(
+                "MS0352",
+                f"{training.accumulation} forward passes an update are not built in this version",
+                path=(stage, "accumulation"),
+                reason="mindformers resets gradient_accumulation_steps to 1 outside semi-automatic parallel mode, without a word",
+                fix=f"use 1, and a micro_batch of {training.micro_batch * training.accumulation} for the same effective batch",
+                suggestion="1",
+            )
+
+
+@RULES.needing()
+def loss_scale_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        if training.loss_scale.kind != "none":
+            yield Diagnostic(
+                "MS0353",
+                f"a {training.loss_scale.kind} loss scale is not built in this version",
+                path=(stage, "loss_scale", "kind"),
+                reason="training would run without it",
+                fix="use none, with model.dtype.compute float32",
+                suggestion="none",
+            )
+
+
 @RULES.needing("model")
 def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for stage, training in _both(spec):
@@ -137,8 +165,7 @@ def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
                 "model.dtype.compute is float16, which needs a loss scale",
                 path=(stage, "loss_scale", "kind"),
                 reason="gradients below 6.0e-8 become zero and training stalls without a word",
-                fix="write dynamic",
-                suggestion="dynamic",
+                fix="set model.dtype.compute to float32: loss scaling is not built in this version",
             )
 
 
