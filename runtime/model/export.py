@@ -15,7 +15,7 @@ from runtime.stage import Stage
 
 NAME = "model"
 DYNAMIC = -1
-TOLERANCE = {"float32": 1.0e-05, "float16": 1.0e-02}
+TOLERANCE = {"float32": 1.0e-05, "float16": 1.0e-03}
 CHECKED_BATCH = 2
 
 
