@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.complete
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test check setup lock lint types schema clean
+.PHONY: demo test check setup lock lint types golden schema clean
 
 demo: setup  ## the demo experiment, from raw text to the report
 	@mindspec run
@@ -37,6 +37,9 @@ lint:
 
 types:
 	@pyright
+
+golden: setup  ## the expected files of tests/golden; review them as a diff
+	@python tests/golden/test_golden.py
 
 schema: setup  ## the JSON Schemas below specs/schema
 	@mindspec schema
