@@ -144,7 +144,7 @@ class CheckpointMonitor:
     integrated_save: bool = True
     async_save: bool = False
     checkpoint_format: str = "safetensors"
-    save_trainable_params: bool | None = None
+    save_trainable_params: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,12 +159,19 @@ class Wrapper:
 
 @dataclass(frozen=True, kw_only=True)
 class Pet:
-    """LoRA; `target_modules` is a regular expression over cell names."""
+    """LoRA: A starts normal and B zero, so the first loss is that of the base.
+
+    `target_modules` is a regular expression that mindformers matches from the start of a cell's own name (`wq`), not its path.
+    """
 
     pet_type: str = "lora"
     lora_rank: int
     lora_alpha: float
     lora_dropout: float
+    lora_a_init: str = "normal"
+    lora_b_init: str = "zero"
+    param_init_type: str
+    compute_dtype: str
     target_modules: str
 
 

@@ -38,7 +38,7 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, colu
         train_dataset_task=mf.DatasetTask(dataset_config=dataset),
         context=mf.Context(device_target=plan.profile.target),
         recompute_config=mf.Recompute(recompute=_layout(spec).recompute == "full"),
-        callbacks=_callbacks(training, stage, tuned),
+        callbacks=_callbacks(training, stage),
         runner_wrapper=mf.Wrapper(type=plan.profile.wrapper, max_grad_norm=training.optimizer.clip_norm),
         model=mf.Model(model_config=_model(plan, training, tuned)),
     )
@@ -70,12 +70,11 @@ def _dataset(spec: Spec, training: Training, columns: tuple[str, ...], rows: str
     return mf.Dataset(data_loader=mf.DataLoader(dataset_dir=path), input_columns=columns, batch_size=training.micro_batch, seed=spec.seed)
 
 
-def _callbacks(training: Training, stage: str, tuned: bool) -> tuple[mf.Callback, ...]:
+def _callbacks(training: Training, stage: str) -> tuple[mf.Callback, ...]:
     checkpoints = mf.CheckpointMonitor(
         prefix=stage,
         save_checkpoint_steps=training.checkpoint.every,
         keep_checkpoint_max=training.checkpoint.keep,
-        save_trainable_params=True if tuned else None,
     )
     return (mf.StopAtStep(step=training.steps), mf.StopAtNonFinite(), mf.LossMonitor(), checkpoints)
 
@@ -110,5 +109,12 @@ def _model(plan: Plan, training: Training, tuned: bool) -> mf.ModelConfig:
 def _adapters(spec: Spec) -> mf.Pet:
     lora = spec.finetune.lora
     assert lora is not None, "validation lets only LoRA pass"
-    cells = [CELLS.get(target, target) for target in lora.targets]
-    return mf.Pet(lora_rank=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules="|".join(f".*{cell}" for cell in cells))
+    dtype = spec.model.dtype
+    return mf.Pet(
+        lora_rank=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        param_init_type=dtype.params,
+        compute_dtype=dtype.compute,
+        target_modules="|".join(f"{CELLS.get(target, target)}$" for target in lora.targets),
+    )
