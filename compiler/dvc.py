@@ -26,7 +26,7 @@ class Outcome:
 
     folder: Path
     code: int = 0
-    stages: dict[str, str] = field(default_factory=dict)
+    stages: dict[str, str] = field(default_factory=dict[str, str])
     last: str = ""
 
     @property
@@ -56,7 +56,9 @@ def repro(folder: Path, *, quiet: bool = False) -> Outcome:
     """`dvc repro` in a folder, waiting for the repository lock; the exit code is DVC's."""
     outcome = Outcome(folder)
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, env=environment(), text=True, encoding="utf-8", errors="replace") as process:
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, env=environment(), text=True, encoding="utf-8", errors="replace"
+    ) as process:
         for line in _lines(process):
             outcome.read(line)
             if not quiet and line.strip():

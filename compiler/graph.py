@@ -56,7 +56,12 @@ class BrokenGraph(AssertionError):
 def verify(graph: StageGraph) -> StageGraph:
     """Return the graph. Raises BrokenGraph unless every result has one producer, before its readers, and no overlap."""
     producers: dict[str, str] = {}
-    compiled = {"config/template.yaml", "config/environment.yaml", "presentation.yaml", *(f"config/{node.name}.yaml" for node in graph.stages)}
+    compiled = {
+        "config/template.yaml",
+        "config/environment.yaml",
+        "presentation.yaml",
+        *(f"config/{node.name}.yaml" for node in graph.stages),
+    }
     for node in graph.stages:
         for path in node.dependencies:
             if not path.startswith("../../") and path not in compiled and path not in producers:

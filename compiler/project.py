@@ -11,21 +11,13 @@ from typing import Any
 import yaml
 
 from compiler.diagnostics import Diagnostic, Faults
+from compiler.selection import FILE as PARAMS
+from compiler.selection import Selection, parse_selection
 from compiler.source import Place
 
 LOCK = "requirements.lock"
-PARAMS = "params.yaml"
 MARKER = "specs/mindspec.yaml"
 LOCKED = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s\\;]+)")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What the root `params.yaml` selects: experiments by name, the baseline they are compared with, the gate."""
-
-    experiments: tuple[str, ...]
-    baseline: str | None = None
-    gate: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,12 +42,7 @@ class Project:
     @cached_property
     def selection(self) -> Selection:
         """The selection of `params.yaml`. Raises Faults that point at the key that is wrong."""
-        text = self._read(PARAMS, "MS0022", "write `experiments: [demo]` into it")
-        try:
-            content = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise Faults([Diagnostic("MS0022", f"{PARAMS} is not YAML: {error}", Place(PARAMS, 1, 1, ""))]) from None
-        return _selection(content, text)
+        return parse_selection(self._read(PARAMS, "MS0022", "write `experiments: [demo]` into it"))
 
     def template(self, name: str) -> Any:
         """The content of a chat template below `specs/template`."""
@@ -92,31 +79,6 @@ def find_project(start: Path) -> Project:
         if (folder / MARKER).is_file():
             return Project(folder)
     raise Faults([Diagnostic("MS0004", f"no {MARKER} in {start} or above it", fix="change into a mindspec project")])
-
-
-def _selection(content: Any, text: str) -> Selection:
-    known = {"experiments": list, "baseline": (str, type(None)), "gate": bool}
-    if not isinstance(content, dict):
-        raise Faults([Diagnostic("MS0022", "not a mapping", Place(PARAMS, 1, 1, text.partition("\n")[0]), fix="write `experiments: [demo]`")])
-    faults = [_fault(text, key, f"unknown key {key!r}", f"known are {', '.join(known)}") for key in content if key not in known]
-    for key, kind in known.items():
-        if key in content and not isinstance(content[key], kind):
-            faults.append(_fault(text, key, f"{key} is {content[key]!r}", "experiments is a list of names, baseline a name or null, gate true or false"))
-    names = content.get("experiments")
-    if not faults and (not names or not all(isinstance(name, str) for name in names)):
-        faults.append(_fault(text, "experiments", "no experiment is selected", "write `experiments: [demo]`"))
-    if not faults and len(set(names)) < len(names):
-        faults.append(_fault(text, "experiments", "an experiment is selected twice", "name each once"))
-    if faults:
-        raise Faults(faults)
-    return Selection(tuple(names), content.get("baseline"), content.get("gate", False))
-
-
-def _fault(text: str, key: str, message: str, fix: str) -> Diagnostic:
-    lines = text.splitlines()
-    found = next((number for number, line in enumerate(lines) if line.startswith(f"{key}")), 0)
-    line = lines[found] if lines else ""
-    return Diagnostic("MS0022", message, Place(PARAMS, found + 1, 1, line), fix=fix)
 
 
 def _with_packages(module: str) -> Iterator[str]:

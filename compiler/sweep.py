@@ -89,4 +89,6 @@ def _show(project: Project, points: Sequence[Point]) -> None:
         counts = [str(point.outcome.counts[verdict]) for verdict in dvc.SAID] if point.outcome else ["-"] * 3
         table.add_row(point.name, " ".join(point.overrides), *counts, {0: "ok", 1: "refused", 3: "failed"}.get(point.code, "failed"))
     console.print(table)
-    console.print(headline_table({point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code}))
+    console.print(
+        headline_table({point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code})
+    )

@@ -1,8 +1,8 @@
 """How a stage refuses to go on: one located message, no traceback.
 
-    StageFault            something the user can mend: data, configuration, versions, disk
-      EnvironmentFault    what is installed is not what the experiment was compiled for
-      InputFault          a result folder that is missing, incomplete or changed
+StageFault            something the user can mend: data, configuration, versions, disk
+  EnvironmentFault    what is installed is not what the experiment was compiled for
+  InputFault          a result folder that is missing, incomplete or changed
 """
 
 from dataclasses import asdict, dataclass

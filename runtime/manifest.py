@@ -43,7 +43,11 @@ def sha256_of(path: Path) -> str:
 
 def describe(folder: Path, stage: str, counts: dict[str, int], facts: dict[str, Any]) -> Manifest:
     """The manifest of a finished folder, files in the order of their paths."""
-    entries = (Entry(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in files_below(folder) if path.name != NAME)
+    entries = (
+        Entry(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path))
+        for path in files_below(folder)
+        if path.name != NAME
+    )
     return Manifest(stage, tuple(entries), dict(sorted(counts.items())), facts)
 
 
@@ -66,7 +70,12 @@ def read(folder: Path) -> Manifest:
         files = tuple(Entry(**entry) for entry in content["files"])
         return Manifest(content["stage"], files, content["counts"], content["facts"])
     except FileNotFoundError:
-        raise InputFault(f"{folder} has no {NAME}", where=str(folder), reason="its stage has not finished", fix="run `dvc repro` in the experiment folder") from None
+        raise InputFault(
+            f"{folder} has no {NAME}",
+            where=str(folder),
+            reason="its stage has not finished",
+            fix="run `dvc repro` in the experiment folder",
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise InputFault(f"not a manifest: {error}", where=str(path), fix="delete the folder and run `dvc repro`") from None
 
@@ -81,7 +90,12 @@ def verify(folder: Path) -> Manifest:
         if entry.path in found:
             wrong += _differences(entry, found[entry.path])
     if wrong:
-        raise InputFault("; ".join(wrong), where=str(folder), reason="the folder is not what its stage wrote", fix="delete the folder and run `dvc repro`")
+        raise InputFault(
+            "; ".join(wrong),
+            where=str(folder),
+            reason="the folder is not what its stage wrote",
+            fix="delete the folder and run `dvc repro`",
+        )
     return manifest
 
 

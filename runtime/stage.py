@@ -166,7 +166,8 @@ def check_installed(locked: Mapping[str, str], contract: Contract) -> None:
             "; ".join(wrong),
             where="config/environment.yaml",
             reason="other versions write other bytes, or fail hours later (mindspore and mindformers only work in matching pairs)",
-            fix="activate the project's environment (`source .venv/bin/activate`, made by `make setup`), or lock the new versions and compile again",
+            fix="activate the project's environment (`source .venv/bin/activate`, made by `make setup`), "
+            "or lock the new versions and compile again",
         )
 
 
@@ -190,7 +191,9 @@ def read_parameters(contract: Contract) -> Any:
         return TypeAdapter(contract.parameters).validate_json(json.dumps(config), strict=True)
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-        raise StageFault(wrong, where=contract.config, reason="the file is not what the compiler writes", fix="run `mindspec compile`") from None
+        raise StageFault(
+            wrong, where=contract.config, reason="the file is not what the compiler writes", fix="run `mindspec compile`"
+        ) from None
 
 
 def _check_tracked(contract: Contract, config: JSON) -> None:

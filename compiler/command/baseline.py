@@ -20,7 +20,9 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     actions = sub.add_subparsers(dest="action", required=True, metavar="ACTION")
     put = actions.add_parser("set", help="write baselines/NAME.json")
     put.add_argument("name", help="letters a-z, digits and dashes")
-    put.add_argument("--from", dest="source", required=True, metavar="EXPERIMENT[@REV]", help="an experiment, as it stands or in a Git revision")
+    put.add_argument(
+        "--from", dest="source", required=True, metavar="EXPERIMENT[@REV]", help="an experiment, as it stands or in a Git revision"
+    )
     actions.add_parser("list", help="the baselines of this project")
 
 
@@ -57,8 +59,12 @@ def _read(project: Project, path: str, revision: str) -> Any:
 def _committed(project: Project, path: str, revision: str) -> bytes:
     shown = subprocess.run(["git", "show", f"{revision}:./{path}"], cwd=project.root, capture_output=True, check=False)
     if shown.returncode:
-        known = subprocess.run(["git", "rev-parse", "-q", "--verify", f"{revision}^{{commit}}"], cwd=project.root, capture_output=True, check=False)
+        known = subprocess.run(
+            ["git", "rev-parse", "-q", "--verify", f"{revision}^{{commit}}"], cwd=project.root, capture_output=True, check=False
+        )
         if known.returncode:
-            raise Faults([Diagnostic("MS0032", f"{revision!r} is not a revision of this repository", fix="name a branch, a tag or a commit")])
+            raise Faults(
+                [Diagnostic("MS0032", f"{revision!r} is not a revision of this repository", fix="name a branch, a tag or a commit")]
+            )
         raise FileNotFoundError(path)
     return shown.stdout

@@ -21,7 +21,9 @@ def run(project: Project, options: argparse.Namespace) -> int:
     """Times vary, so they are shown here and kept out of every result."""
     folder = project.root / "experiments" / options.name / "timings"
     if not folder.parent.is_dir():
-        raise Faults([Diagnostic("MS0001", f"experiments/{options.name} does not exist", fix=f"compile it first: mindspec compile {options.name}")])
+        raise Faults(
+            [Diagnostic("MS0001", f"experiments/{options.name} does not exist", fix=f"compile it first: mindspec compile {options.name}")]
+        )
     files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
     measured = {name: json.loads(path.read_text("utf-8")) for name, path in files.items() if path.exists()}
     if options.json:

@@ -1,9 +1,10 @@
 """YAML text that YAML 1.1 readers (PyYAML, mindformers) and YAML 1.2 readers (DVC) understand alike."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -24,11 +25,11 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = '"' if NUMBER_LIKE.match(value) or not value.isprintable() else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:float", float_text(value))
+    return dumper.represent_scalar("tag:yaml.org,2002:float", float_text(value))  # pyright: ignore[reportUnknownMemberType]
 
 
 _Dumper.add_representer(str, _text)
@@ -37,7 +38,7 @@ _Dumper.add_representer(float, _float)
 
 def float_text(value: float) -> str:
     """The shortest text that reads back as the same float, with a dot: 1.0e-06, never 1e-06. Raises ValueError on NaN or infinity."""
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise ValueError(f"{value} cannot be written")
     text = repr(value)
     return text.replace("e", ".0e", 1) if "e" in text and "." not in text else text
@@ -59,10 +60,10 @@ def to_json(content: Mapping[str, Any]) -> bytes:
 def _json(value: Any, indent: str) -> str:
     if isinstance(value, Mapping):
         inner = indent + "  "
-        items = [f"{inner}{_scalar(key)}: {_json(item, inner)}" for key, item in value.items()]
+        items = [f"{inner}{_scalar(key)}: {_json(item, inner)}" for key, item in cast(Mapping[str, Any], value).items()]
         return "{\n" + ",\n".join(items) + f"\n{indent}}}" if items else "{}"
     if isinstance(value, list):
-        return "[" + ", ".join(_json(item, indent) for item in value) + "]"
+        return "[" + ", ".join(_json(item, indent) for item in cast(list[Any], value)) + "]"
     return _scalar(value)
 
 

@@ -62,7 +62,7 @@ def _filled(value: Any) -> Any:
 def _at(config: Mapping[str, Any], dotted: str) -> Any:
     value: Any = config
     for part in dotted.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+        value = cast(Mapping[str, Any], value).get(part) if isinstance(value, Mapping) else None
     return value
 
 

@@ -10,11 +10,15 @@ from runtime.contracts import clean, dedup, evaluate, export, filter, format, in
 def _ingest(spec: Spec) -> ingest.Ingest:
     corpus = spec.data.pretrain
     sources = {
-        name: ingest.Source(path=source.path, format=source.format, text_field=source.text_field, language=source.language, domain=source.domain)
+        name: ingest.Source(
+            path=source.path, format=source.format, text_field=source.text_field, language=source.language, domain=source.domain
+        )
         for name, source in corpus.sources.items()
     }
     settings = corpus.ingest
-    return ingest.Ingest(sources=sources, encodings=settings.encodings, max_line_bytes=settings.max_line_bytes, fix_mojibake=settings.fix_mojibake)
+    return ingest.Ingest(
+        sources=sources, encodings=settings.encodings, max_line_bytes=settings.max_line_bytes, fix_mojibake=settings.fix_mojibake
+    )
 
 
 def _clean(spec: Spec) -> clean.Clean:
@@ -45,7 +49,11 @@ def _mix(spec: Spec) -> mix.Mix:
     sources = {name: mix.MixSource(weight=source.weight, synthetic=source.synthetic) for name, source in corpus.sources.items()}
     settings = corpus.mix
     return mix.Mix(
-        sources=sources, budget_bytes=settings.budget_bytes, epochs_max=settings.epochs_max, synthetic_max=settings.synthetic_max, seed=spec.seed
+        sources=sources,
+        budget_bytes=settings.budget_bytes,
+        epochs_max=settings.epochs_max,
+        synthetic_max=settings.synthetic_max,
+        seed=spec.seed,
     )
 
 
@@ -73,7 +81,10 @@ def _pack(spec: Spec) -> pack.Pack:
 
 def _format(spec: Spec) -> format.Format:
     settings = spec.data.instruct
-    sources = {name: format.InstructSource(path=source.path, format=source.format, weight=source.weight) for name, source in settings.sources.items()}
+    sources = {
+        name: format.InstructSource(path=source.path, format=source.format, weight=source.weight)
+        for name, source in settings.sources.items()
+    }
     return format.Format(
         sources=sources,
         truncation=settings.truncation,

@@ -1,6 +1,6 @@
 """What the root stages `compare` and `gate` read: the selected experiments and what they are compared with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.project import Project

@@ -32,7 +32,9 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, colu
         load_checkpoint="base/model.safetensors" if tuned else "",
         load_ckpt_format="safetensors" if tuned else None,
         runner_config=mf.Runner(epochs=training.steps, batch_size=training.micro_batch, sink_mode=plan.profile.sink_mode),
-        optimizer=mf.Optimizer(betas=_pair(training.optimizer.betas), eps=training.optimizer.eps, weight_decay=training.optimizer.weight_decay),
+        optimizer=mf.Optimizer(
+            betas=_pair(training.optimizer.betas), eps=training.optimizer.eps, weight_decay=training.optimizer.weight_decay
+        ),
         lr_schedule=_learning_rate(training),
         train_dataset=dataset,
         train_dataset_task=mf.DatasetTask(dataset_config=dataset),

@@ -59,9 +59,7 @@ def _declared(file: SpecFile) -> str | None:
 
 
 def _no_specs() -> Diagnostic:
-    return Diagnostic(
-        "MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project: the folder that holds specs/"
-    )
+    return Diagnostic("MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project: the folder that holds specs/")
 
 
 def _unknown(name: str, known: list[str]) -> Diagnostic:

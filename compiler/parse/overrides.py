@@ -149,7 +149,8 @@ def _comma(override: GivenOverride) -> Diagnostic:
         f"the value of {key} is a sweep over several values, but this is a single run",
         override.value_place,
         reason="one run can take one value only",
-        fix=f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; to try each value use `python -m compiler -m experiment=NAME ...`",
+        fix=f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; "
+        "to try each value use `python -m compiler -m experiment=NAME ...`",
     )
 
 

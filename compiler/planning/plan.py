@@ -16,7 +16,9 @@ def plan(experiment: Experiment) -> Plan:
     spec = experiment.spec
     layout = Layout() if spec.parallel == "auto" else spec.parallel
     length = spec.model.seq_length
-    return Plan(experiment, PROFILES[spec.device.target], _schedule(spec.pretrain, layout, length), _schedule(spec.finetune, layout, length))
+    return Plan(
+        experiment, PROFILES[spec.device.target], _schedule(spec.pretrain, layout, length), _schedule(spec.finetune, layout, length)
+    )
 
 
 def _schedule(training: Training, layout: Layout, seq_length: int) -> Schedule:

@@ -44,6 +44,7 @@ def _mismatch(project: Project) -> list[Diagnostic]:
     mindformers, mindspore = project.locked.get("mindformers", ""), project.locked.get("mindspore", "")
     if not mindformers or not mindspore or mindspore in MATCHING.get(mindformers, ()):
         return []
+    pairs = ", ".join(f"mindformers {one} + mindspore {other}" for one, others in MATCHING.items() for other in others)
     wanted = " or ".join(MATCHING.get(mindformers, ())) or "unknown to this version of mindspec"
     return [
         Diagnostic(
@@ -51,6 +52,6 @@ def _mismatch(project: Project) -> list[Diagnostic]:
             f"mindformers {mindformers} goes with mindspore {wanted}, but mindspore {mindspore} is locked",
             project.lock_place("mindspore"),
             reason="pairs that were not released together fail on import, or train and export other numbers",
-            fix=f"lock one of the pairs {', '.join(f'mindformers {one} + mindspore {two}' for one, twos in MATCHING.items() for two in twos)}",
+            fix=f"lock one of these pairs: {pairs}",
         )
     ]

@@ -15,7 +15,9 @@ class Source(Section):
 
     path: Text = identity("File or folder, relative to the project root.", "文件或文件夹，相对于项目根目录。")
     format: Literal["text", "html", "markdown", "jsonl", "json"] = identity("How the files are read.", "文件格式。")
-    text_field: Text | None = identity("Field that holds the text; for jsonl and json.", "存放正文的字段（用于 jsonl 和 json）。", default=None)
+    text_field: Text | None = identity(
+        "Field that holds the text; for jsonl and json.", "存放正文的字段（用于 jsonl 和 json）。", default=None
+    )
     language: Language | None = identity(
         "Language of all documents; null detects it per document.", "全部文档的语言；null 表示逐篇识别。", default=None
     )

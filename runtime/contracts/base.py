@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T", bound=type)
 
@@ -10,9 +10,9 @@ T = TypeVar("T", bound=type)
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def parameters(cls: T) -> T:
     """Make a class a frozen, keyword-only parameter record that refuses unknown keys when it is read back."""
-    made = dataclass(frozen=True, kw_only=True)(cls)
-    made.__pydantic_config__ = {"extra": "forbid"}
-    return made
+    made = dataclass(frozen=True, kw_only=True)(cls)  # pyright: ignore[reportUnknownVariableType]
+    cast(Any, made).__pydantic_config__ = {"extra": "forbid"}
+    return cast(T, made)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Contract:
     reads_files: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
     environment: tuple[str, ...] = ("python",)
-    tracked: Mapping[str, str] = field(default_factory=dict)
+    tracked: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def config(self) -> str:

@@ -5,6 +5,7 @@ from runtime.contracts.base import Contract, parameters
 # Fixed, so that a model's configuration can be compiled before its tokenizer is trained.
 PAD_ID, BOS_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
 
+
 @parameters
 class SpecialTokens:
     """Texts of the special pieces; `user`: chat markers, whole pieces that user text cannot forge."""

@@ -33,7 +33,9 @@ def results(folder: Path, contract: Contract) -> dict[str, str]:
 
 def start(copy: Copy, folder: Path, stage: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "runtime", stage]
-    return subprocess.Popen(command, cwd=folder, env=copy.environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        command, cwd=folder, env=copy.environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.name)

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from compiler.point import LONGEST, point_name
 
-OVERRIDES = st.lists(st.builds("{}={}".format, st.sampled_from(["a.b", "a_b", "lora.rank", "x"]), st.text(max_size=30)), min_size=1, max_size=4)
+OVERRIDES = st.lists(
+    st.builds("{}={}".format, st.sampled_from(["a.b", "a_b", "lora.rank", "x"]), st.text(max_size=30)), min_size=1, max_size=4
+)
 
 
 def test_a_plain_value_is_spelled_out() -> None:

@@ -12,8 +12,31 @@ from ruamel.yaml import YAML
 from compiler.emit.yaml_text import float_text, to_json, to_yaml
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-TREES = st.dictionaries(st.text(min_size=1), st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner), max_leaves=8))
-AMBIGUOUS = ["1e-3", "1e5", "0123", "0o17", "0x1F", "12:30:45", "on", "off", "no", "yes", "~", "null", "2024-01-01", ".inf", "-.nan", "tRUE", "True", "=", "<<", ""]
+TREES = st.dictionaries(
+    st.text(min_size=1), st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner), max_leaves=8)
+)
+AMBIGUOUS = [
+    "1e-3",
+    "1e5",
+    "0123",
+    "0o17",
+    "0x1F",
+    "12:30:45",
+    "on",
+    "off",
+    "no",
+    "yes",
+    "~",
+    "null",
+    "2024-01-01",
+    ".inf",
+    "-.nan",
+    "tRUE",
+    "True",
+    "=",
+    "<<",
+    "",
+]
 
 
 def read_1_2(text: bytes) -> Any:

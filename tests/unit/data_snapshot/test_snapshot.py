@@ -68,9 +68,7 @@ def test_a_poem_with_a_gap_is_passed_over_rather_than_edited(snapshot: ModuleTyp
 
 
 def test_dialogues_are_fit_unique_and_paired_by_the_nature_of_their_topic(files: Files) -> None:
-    pairs = [
-        (row["language"], row["instruction"], row["output"]) for row in rows(files, "raw/instruct/dialogues.jsonl")
-    ]
+    pairs = [(row["language"], row["instruction"], row["output"]) for row in rows(files, "raw/instruct/dialogues.jsonl")]
     assert pairs == [
         ("en", "Are you sad", "Not now."),
         ("en", "Are you sad", "Never."),
@@ -170,16 +168,13 @@ def test_the_committed_files_match_their_digests(snapshot: ModuleType) -> None:
     listed = dict(reversed(line.split("  ", 1)) for line in (ROOT / "data/SHA256SUMS").read_text().splitlines())
     folders = (ROOT / "data/raw", ROOT / "data/evaluation")
     present = {path for folder in folders for path in folder.rglob("*") if path.is_file() and path.name != "README.md"}
-    actual = {
-        str(path.relative_to(ROOT / "data")): snapshot.hashlib.sha256(path.read_bytes()).hexdigest() for path in present
-    }
+    actual = {str(path.relative_to(ROOT / "data")): snapshot.hashlib.sha256(path.read_bytes()).hexdigest() for path in present}
     assert actual == listed
 
 
 def test_the_committed_core_is_balanced_and_unseen(snapshot: ModuleType) -> None:
     committed = {
-        f"raw/instruct/{n}.jsonl": (ROOT / f"data/raw/instruct/{n}.jsonl").read_bytes()
-        for n in ("dialogues", "handbook", "poems")
+        f"raw/instruct/{n}.jsonl": (ROOT / f"data/raw/instruct/{n}.jsonl").read_bytes() for n in ("dialogues", "handbook", "poems")
     }
     committed["evaluation/core.jsonl"] = (ROOT / "data/evaluation/core.jsonl").read_bytes()
     core, trained = rows(committed, "evaluation/core.jsonl"), instruct(committed)

@@ -26,7 +26,14 @@ class Limits:
     alpha: float
 
 
-CONTRACT = Contract(name="double", program="double_program", parameters=Limits, output="results/double", plots=("plots/double.csv",), tracked={"lora.rank": "rank"})
+CONTRACT = Contract(
+    name="double",
+    program="double_program",
+    parameters=Limits,
+    output="results/double",
+    plots=("plots/double.csv",),
+    tracked={"lora.rank": "rank"},
+)
 
 
 @pytest.fixture

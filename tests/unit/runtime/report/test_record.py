@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from runtime import processor
 from runtime.contracts.report import CONTRACT, STAGES
 from runtime.manifest import sha256_of
-from runtime import processor
 from runtime.stage import execute
 from tests.unit.runtime.report.conftest import sign
 
