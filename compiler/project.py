@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -44,9 +44,21 @@ class Project:
         """The selection of `params.yaml`. Raises Faults that point at the key that is wrong."""
         return parse_selection(self._read(PARAMS, "MS0022", "write `experiments: [demo]` into it"))
 
-    def template(self, name: str) -> Any:
-        """The content of a chat template below `specs/template`."""
-        return yaml.safe_load((self.root / "specs" / "template" / f"{name}.yaml").read_text("utf-8-sig"))
+    def template(self, name: str) -> Mapping[str, Any]:
+        """The content of a chat template below `specs/template`. Raises Faults where it is not a mapping in UTF-8 YAML."""
+        path = f"specs/template/{name}.yaml"
+        try:
+            content: Any = yaml.safe_load((self.root / path).read_text("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise Faults(
+                [Diagnostic("MS0027", f"{path} is not UTF-8: {error.reason}", Place(path, 1, 1, ""), fix="save it as UTF-8")]
+            ) from None
+        except yaml.MarkedYAMLError as error:
+            line, column = (error.problem_mark.line + 1, error.problem_mark.column + 1) if error.problem_mark else (1, 1)
+            raise Faults([Diagnostic("MS0027", f"not YAML: {error.problem}", Place(path, line, column, ""), fix="mend it")]) from None
+        if not isinstance(content, dict):
+            raise Faults([Diagnostic("MS0027", "not a mapping", Place(path, 1, 1, ""), fix="see specs/template/chatml.yaml")])
+        return cast(Mapping[str, Any], content)
 
     def code_of(self, module: str) -> tuple[str, ...]:
         """Files of `runtime` that a program is made of: its own and what they import, transitively; sorted."""

@@ -1,6 +1,7 @@
 """compare: all selected experiments against their baselines, as `comparison.json` and `comparison.html`.
 
-Runs in the project root: `python -m runtime compare`. Exit codes: 0 done, 1 refused with a message (with --gate: or regressed), 2 wrong usage.
+Runs in the project root: `python -m runtime compare`.
+Exit codes: 0 done, 1 refused with a message or regressed (with --gate), 2 wrong usage.
 The stage of this name does not fail on a regression, so that its result is kept and can be read; the stage `gate` does.
 """
 
