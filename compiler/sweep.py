@@ -10,12 +10,11 @@ from pathlib import Path
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
-from rich.console import Console
 from rich.table import Table
 
 from compiler import dvc
 from compiler.cli import report_faults
-from compiler.command.metrics_table import headline_table, read_headline
+from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.run import explain_failure
 from compiler.diagnostics import Faults
 from compiler.machine import check_machine
@@ -83,12 +82,10 @@ def run_point(project: Project, experiment: str, overrides: Sequence[str]) -> Po
 
 
 def _show(project: Project, points: Sequence[Point]) -> None:
-    console = Console()
+    out = console()
     table = Table("point", "overrides", "ran", "restored", "unchanged", "result")
     for point in points:
         counts = [str(point.outcome.counts[verdict]) for verdict in dvc.SAID] if point.outcome else ["-"] * 3
         table.add_row(point.name, " ".join(point.overrides), *counts, {0: "ok", 1: "refused", 3: "failed"}.get(point.code, "failed"))
-    console.print(table)
-    console.print(
-        headline_table({point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code})
-    )
+    out.print(table)
+    out.print(headline_table({point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code}))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 # Metric -> (title, digits); shown for the base and the merged model.
@@ -14,6 +15,15 @@ SHOWN = {
     "answer_loss": ("answer loss", 4),
     "exact_match": ("exact match", 4),
 }
+
+
+WIDE = 200
+
+
+def console() -> Console:
+    """Standard output; where it is no terminal, wide enough that no name is cut."""
+    made = Console()
+    return made if made.is_terminal else Console(width=WIDE)
 
 
 def read_headline(experiment: Path) -> dict[str, dict[str, float | None]]:

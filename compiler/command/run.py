@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from compiler import dvc
 from compiler.cli import add_experiment_arguments
-from compiler.command.metrics_table import headline_table, read_headline
+from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.selected import compile_selected
 from compiler.machine import check_machine
 from compiler.pipeline import Compiled, root_files, write
@@ -69,5 +67,5 @@ def _show(project: Project, compiled: Sequence[Compiled], outcome: dvc.Outcome, 
         print(json.dumps(content, ensure_ascii=False, indent=2))
         return
     print(f"stages: {outcome.summary()}" if outcome.stages else "stages: nothing to do, everything is up to date", file=sys.stderr)
-    Console().print(headline_table(headlines))
+    console().print(headline_table(headlines))
     sys.stdout.writelines(f"report: {path}\n" for path in reports.values())

@@ -4,9 +4,9 @@ import argparse
 import json
 import sys
 
-from rich.console import Console
 from rich.table import Table
 
+from compiler.command.metrics_table import console
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.project import Project
 from runtime.contracts.registry import CONTRACTS
@@ -29,7 +29,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(measured, indent=2))
     elif measured:
-        Console().print(_table(measured))
+        console().print(_table(measured))
     else:
         print(f"mindspec: no stage of {options.name} has run here", file=sys.stderr)
     return 0

@@ -29,6 +29,8 @@ def experiment_files(graph: StageGraph) -> dict[str, bytes]:
 def _stage(node: StageNode) -> dict[str, Any]:
     contract = node.contract
     stage: dict[str, Any] = {"cmd": f"python -m runtime {node.name}", "deps": list(node.dependencies), "params": _tracked(node)}
+    # DVC keeps no run-cache entry for a stage with an uncached output that is neither metric nor plot: the report, seconds of
+    # work, is written again where other stages are restored.
     stage["outs"] = [contract.output, *({path: {"cache": False}} for path in contract.records)]
     if contract.metrics:
         stage["metrics"] = [{contract.metrics_file: {"cache": False}}]

@@ -67,7 +67,7 @@ def write(folder: Path, out: Path, asked: Export, device: str, ids: np.ndarray) 
 
     shape = ms.Tensor(shape=[None, None], dtype=ms.int32) if dynamic else ms.Tensor(ids[:1])
     try:
-        ms.export(net, shape, file_name=str(out.resolve() / NAME), file_format="MINDIR", custom_func=finish)
+        ms.export(net, shape, file_name=str(out / NAME), file_format="MINDIR", custom_func=finish)
     except (RuntimeError, TypeError, ValueError) as error:
         traceback.print_exc()  # into the log
         first = next((line for line in str(error).splitlines() if line.strip()), "")
