@@ -6,8 +6,10 @@ Results go to standard output, messages to standard error. Exit codes: 0 ok, 1 p
 
 import argparse
 import importlib
+import io
 import json
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +29,7 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. A user's mistake never ends in a traceback."""
+    _never_fail_to_print()
     top = parser()
     options = top.parse_args(arguments)
     if "=" in (getattr(options, "name", None) or ""):
@@ -44,8 +47,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        print(f"mindspec: {error.strerror}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+        print(f"mindspec: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
         return 1
+    except Exception:
+        return _unforeseen()
+
+
+def _never_fail_to_print() -> None:
+    """Text that the encoding of the terminal lacks (Chinese in a Latin-1 locale) is shown as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _unforeseen() -> int:
+    """A fault of ours: the traceback goes to a file, the user gets its name."""
+    story = traceback.format_exc()
+    log = Path(".mindspec/error.log")
+    try:
+        log = find_project(Path.cwd()).root / log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(story, "utf-8")
+        where = f"the whole story is in {log}"
+    except (OSError, Faults):
+        where = "it could not be written down"
+    print(f"mindspec: a fault of mindspec itself: {story.splitlines()[-1]}; {where}", file=sys.stderr)
+    return 3
 
 
 def report_faults(faults: Faults, *, as_json: bool) -> None:

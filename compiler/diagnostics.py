@@ -15,6 +15,8 @@ from compiler.source import Path, Place, dotted
 
 Severity = Literal["error", "warning"]
 
+LONGEST = 160  # characters of a line that are shown around a fault
+
 CODES: dict[str, str] = {
     # the project and its experiments
     "MS0001": "unknown experiment",
@@ -28,7 +30,8 @@ CODES: dict[str, str] = {
     "MS0024": "installed version is not the locked one",
     "MS0025": "device is not usable here",
     "MS0026": "library is not locked",
-    "MS0027": "template cannot be read",
+    "MS0027": "template cannot be used",
+    "MS0028": "file cannot be read",
     "MS0031": "no such record",
     "MS0032": "no such revision",
     "MS0033": "improper name",
@@ -106,6 +109,8 @@ CODES: dict[str, str] = {
     "MS0387": "path outside the project",
     "MS0388": "evaluated with another template",
     "MS0389": "answers do not fit the window",
+    "MS0390": "path that holds no data",
+    "MS0391": "number that float32 cannot hold",
 }
 
 
@@ -195,9 +200,10 @@ def render_one(fault: Diagnostic, *, colour: bool = False) -> str:
 def _excerpt(place: Place, tone: str, paint: Any) -> list[str]:
     if not place.text.strip():
         return []
-    before = place.text[: place.column - 1]
+    start = max(0, place.column - 1 - LONGEST // 2) if len(place.text) > LONGEST else 0
+    shown, before = place.text[start : start + LONGEST], place.text[start : place.column - 1]
     pad = "".join("\t" if char == "\t" else " " * width(char) for char in before)
-    return [f"  | {place.text}", f"  | {pad}{paint('^', tone)}"]
+    return [f"  | {shown}", f"  | {pad}{paint('^', tone)}"]
 
 
 def width(text: str) -> int:

@@ -6,16 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
-
-import yaml
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.selection import FILE as PARAMS
-from compiler.selection import Selection, parse_selection
+from compiler.selection import Selection, selection
 from compiler.source import Place
 
 LOCK = "requirements.lock"
+PYTHON = ".python-version"
 MARKER = "specs/mindspec.yaml"
 LOCKED = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s\\;]+)")
 
@@ -40,25 +37,17 @@ class Project:
         return Place(LOCK, number, 1, line)
 
     @cached_property
+    def python(self) -> str:
+        """`major.minor` of the Python that the project is made for: the content of `.python-version`."""
+        version = self._read(PYTHON, "MS0021", "write 3.11 into it").strip()
+        if not re.fullmatch(r"[0-9]+\.[0-9]+", version):
+            raise Faults([Diagnostic("MS0021", f"{version!r} is no Python version", Place(PYTHON, 1, 1, ""), fix="write 3.11 into it")])
+        return version
+
+    @cached_property
     def selection(self) -> Selection:
         """The selection of `params.yaml`. Raises Faults that point at the key that is wrong."""
-        return parse_selection(self._read(PARAMS, "MS0022", "write `experiments: [demo]` into it"))
-
-    def template(self, name: str) -> Mapping[str, Any]:
-        """The content of a chat template below `specs/template`. Raises Faults where it is not a mapping in UTF-8 YAML."""
-        path = f"specs/template/{name}.yaml"
-        try:
-            content: Any = yaml.safe_load((self.root / path).read_text("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise Faults(
-                [Diagnostic("MS0027", f"{path} is not UTF-8: {error.reason}", Place(path, 1, 1, ""), fix="save it as UTF-8")]
-            ) from None
-        except yaml.MarkedYAMLError as error:
-            line, column = (error.problem_mark.line + 1, error.problem_mark.column + 1) if error.problem_mark else (1, 1)
-            raise Faults([Diagnostic("MS0027", f"not YAML: {error.problem}", Place(path, line, column, ""), fix="mend it")]) from None
-        if not isinstance(content, dict):
-            raise Faults([Diagnostic("MS0027", "not a mapping", Place(path, 1, 1, ""), fix="see specs/template/chatml.yaml")])
-        return cast(Mapping[str, Any], content)
+        return selection(self.root)
 
     def code_of(self, module: str) -> tuple[str, ...]:
         """Files of `runtime` that a program is made of: its own and what they import, transitively; sorted."""
@@ -83,6 +72,8 @@ class Project:
             return (self.root / name).read_text("utf-8-sig")
         except FileNotFoundError:
             raise Faults([Diagnostic(code, f"{name} does not exist", Place(name, 1, 1, ""), fix=fix)]) from None
+        except UnicodeDecodeError as error:
+            raise Faults([Diagnostic(code, f"{name} is not UTF-8: {error.reason}", Place(name, 1, 1, ""), fix=fix)]) from None
 
 
 def find_project(start: Path) -> Project:

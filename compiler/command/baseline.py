@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import sys
-from typing import Any
+from typing import Any, cast
 
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.emit.write import write_files
@@ -34,7 +34,10 @@ def run(project: Project, options: argparse.Namespace) -> int:
         return 0
     if not NAME.fullmatch(options.name):
         raise Faults([Diagnostic("MS0033", f"{options.name!r} is not a name", fix="use letters a-z, digits and dashes")])
-    experiment, _, revision = options.source.partition("@")
+    experiment, at, revision = options.source.partition("@")
+    if not NAME.fullmatch(experiment) or (at and not revision) or revision.startswith("-"):
+        fix = "write EXPERIMENT, or EXPERIMENT@REV with a branch, a tag or a commit"
+        raise Faults([Diagnostic("MS0033", f"{options.source!r} names no experiment", fix=fix)])
     content: dict[str, Any] = {"experiment": experiment}
     content |= {key: _read(project, f"experiments/{experiment}/{path}", revision) for key, path in PARTS.items()}
     path = f"baselines/{options.name}.json"
@@ -48,12 +51,20 @@ def run(project: Project, options: argparse.Namespace) -> int:
 
 def _read(project: Project, path: str, revision: str) -> Any:
     try:
-        return json.loads(_committed(project, path, revision) if revision else (project.root / path).read_bytes())
-    except FileNotFoundError:
+        raw = _committed(project, path, revision) if revision else (project.root / path).read_bytes()
+        content = json.loads(raw, parse_constant=_no_number)
+        if not isinstance(content, dict):
+            raise ValueError("not a mapping")
+        return cast(dict[str, Any], content)
+    except (FileNotFoundError, NotADirectoryError):
         name = path.split("/")[1]
         raise Faults([Diagnostic("MS0031", f"{path} does not exist", fix=f"run the experiment first: mindspec run {name}")]) from None
     except ValueError as error:
-        raise Faults([Diagnostic("MS0031", f"{path} is not JSON: {error}", fix="run the experiment again")]) from None
+        raise Faults([Diagnostic("MS0031", f"{path} is no record: {error}", fix="delete it and run the experiment again")]) from None
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _committed(project: Project, path: str, revision: str) -> bytes:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 from rich.table import Table
@@ -27,11 +27,12 @@ def console() -> Console:
 
 
 def read_headline(experiment: Path) -> dict[str, dict[str, float | None]]:
-    """Model (unigram, base, merged) -> metric -> value, from `metrics/evaluate.json`; empty where it is not there."""
-    path = experiment / "metrics" / "evaluate.json"
-    if not path.exists():
+    """Model (unigram, base, merged) -> metric -> value, from `metrics/evaluate.json`; empty where there is none."""
+    try:
+        content: Any = json.loads((experiment / "metrics" / "evaluate.json").read_bytes())
+    except (OSError, ValueError):
         return {}
-    metrics: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    metrics = cast(dict[str, Any], content) if isinstance(content, dict) else {}
     models = {model: metrics[model] for model in ("unigram", "base", "merged") if isinstance(metrics.get(model), Mapping)}
     return {model: {name: values[name] for name in SHOWN if name in values} for model, values in models.items()}
 

@@ -26,7 +26,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     for one in compiled:
         check_machine(project, options.name or one.spec.name, options.overrides, one.spec, one.graph.environment)
     write(project, compiled, root_files(project, compiled) if options.name is None else None)
-    folder = project.root / "experiments" / options.name if options.name else project.root
+    folder = project.root / "experiments" / compiled[0].spec.name if options.name else project.root
     outcome = dvc.repro(folder)
     if outcome.code:
         return explain_failure(outcome)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.pipeline import Compiled, compile_experiment
 from compiler.project import Project
+from compiler.selection import idle_gate
 
 
 def compile_selected(project: Project, name: str | None, overrides: Sequence[str]) -> tuple[Compiled, ...]:
@@ -18,6 +19,7 @@ def compile_selected(project: Project, name: str | None, overrides: Sequence[str
             compiled.append(compile_experiment(project, selected))
         except Faults as found:
             faults.extend(found.diagnostics)
+    faults = faults or idle_gate(project.root, project.selection, [one.spec for one in compiled])
     if faults:
         raise Faults(faults)
     return tuple(compiled)

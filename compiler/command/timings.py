@@ -3,6 +3,8 @@
 import argparse
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -10,6 +12,8 @@ from compiler.command.metrics_table import console
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.project import Project
 from runtime.contracts.registry import CONTRACTS
+
+MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -25,7 +29,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
             [Diagnostic("MS0001", f"experiments/{options.name} does not exist", fix=f"compile it first: mindspec compile {options.name}")]
         )
     files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
-    measured = {name: json.loads(path.read_text("utf-8")) for name, path in files.items() if path.exists()}
+    measured = {name: one for name, path in files.items() if (one := _read(path)) is not None}
     if options.json:
         print(json.dumps(measured, indent=2))
     elif measured:
@@ -33,6 +37,15 @@ def run(project: Project, options: argparse.Namespace) -> int:
     else:
         print(f"mindspec: no stage of {options.name} has run here", file=sys.stderr)
     return 0
+
+
+def _read(path: Path) -> dict[str, float] | None:
+    """A measurement; None where there is none, or none that can be read: it is made again by the next run."""
+    try:
+        content: Any = json.loads(path.read_bytes())
+        return {**content, **{key: float(content[key]) for key in MEASURED}}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _table(measured: dict[str, dict[str, float]]) -> Table:

@@ -21,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse import hydra_faults, references
 from compiler.parse import overrides as given_overrides
-from compiler.parse.experiments import experiment_file
+from compiler.parse.experiments import experiment_file, names
 from compiler.parse.files import SpecFile, SpecFiles
 from compiler.parse.overrides import GivenOverride
 from compiler.parse.places import Places
@@ -36,17 +36,35 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
     Raises Faults with everything that keeps it from being composed; no exception of Hydra or YAML gets out.
     """
     root = root.resolve()
-    option = experiment_file(root, name)
+    option, misnamed = experiment_file(root, name)
     loader = _loader(root)
     files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
     given, faults = given_overrides.read(overrides, loader.repository.group_exists)
     try:
         tree = _compose(root, loader, files, given, option)
     except Faults as error:
-        raise Faults([*faults, *error.diagnostics]) from None
+        raise Faults([*misnamed, *faults, *error.diagnostics]) from None
+    faults += [*misnamed, *_taken_name(root, name, tree)]
     if faults:
         raise Faults(faults)
     return tree
+
+
+def _taken_name(root: Path, name: str, tree: SourceTree) -> list[Diagnostic]:
+    """An override may give a new name, but not that of another experiment: it would be written over."""
+    given = tree.values.get("name")
+    if given == name or given not in names(root):
+        return []
+    return [
+        Diagnostic(
+            "MS0002",
+            f"the name {given} is already used",
+            tree.place(("name",)),
+            ("name",),
+            reason="both experiments would be written to the same folder",
+            fix="choose another name",
+        )
+    ]
 
 
 class LayeredLoader(ConfigLoaderImpl):
@@ -72,7 +90,8 @@ def _loader(root: Path) -> LayeredLoader:
 
 
 def _compose(root: Path, loader: LayeredLoader, files: SpecFiles, given: list[GivenOverride], option: str) -> SourceTree:
-    lines = [f"experiment={option}", *(override.line for override in given)]
+    quoted = option.replace("'", "\\'")  # a file name may be a number, or hold what Hydra's grammar gives a meaning
+    lines = [f"experiment='{quoted}'", *(override.line for override in given)]
     try:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # what Hydra warns of is a fault below
             config = loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)

@@ -30,18 +30,44 @@ def experiments(root: Path) -> list[tuple[str, str]]:
     return sorted((node.value, file.file) for file, node, _ in named)
 
 
-def experiment_file(root: Path, name: str) -> str:
-    """The option of the group `experiment` that declares `name`. Raises Faults when there is none."""
-    files = _files(root)
+def experiment_file(root: Path, name: str) -> tuple[str, list[Diagnostic]]:
+    """The option of the group `experiment` that declares `name`, and what is wrong with that name.
+
+    Raises Faults when there is no such experiment. A file of that name that has no name, an improper one or no content at
+    all is taken for it, so that its other faults come to light too.
+    """
     if not (root / "specs" / "mindspec.yaml").is_file():
         raise Faults([_no_specs()])
-    direct = root / _FOLDER / f"{name}.yaml"
-    if direct in files and _declared(read(root, direct)) in (name, None):
-        return direct.stem
-    by_name = {_declared(read(root, path)): path.stem for path in files}
-    if name not in by_name:
-        raise Faults([_unknown(name, sorted(known for known in by_name if known))])
-    return by_name[name]
+    parsed = [read(root, path) for path in _files(root)]
+    named = [(file, node, file.at(node)) for file in parsed if (node := _name_node(file)) is not None]
+    found = [one for one in named if one[1].value == name]
+    if found:
+        return Path(found[0][0].file).stem, list(_duplicates(found))
+    direct = next((file for file in parsed if Path(file.file).stem == name), None)
+    if direct is None:
+        unreadable = [fault for file in parsed if not file.readable for fault in file.faults]
+        raise Faults([_unknown(name, sorted(node.value for _, node, _ in named if NAME.fullmatch(node.value))), *unreadable])
+    return name, _misnamed(name, direct)
+
+
+def _misnamed(name: str, file: SpecFile) -> list[Diagnostic]:
+    """What is wrong with a file that is called `name` and does not declare it.
+
+    Raises Faults where it is another experiment, or no file that could be read.
+    """
+    if any(fault.code == "MS0028" for fault in file.faults):
+        raise Faults(file.faults)
+    node = _name_node(file)
+    if node is None:
+        return [_nameless(file)] if file.readable else []
+    if NAME.fullmatch(node.value):
+        raise Faults([_named_otherwise(name, node, file.at(node))])
+    return _improper([(file, node, file.at(node))])
+
+
+def names(root: Path) -> frozenset[str]:
+    """Every name that a file of `specs/experiment/` declares."""
+    return frozenset(node.value for path in _files(root) if (node := _name_node(read(root, path))) is not None)
 
 
 def _files(root: Path) -> list[Path]:
@@ -53,11 +79,6 @@ def _name_node(file: SpecFile) -> yaml.ScalarNode | None:
     return node if isinstance(node, yaml.ScalarNode) else None
 
 
-def _declared(file: SpecFile) -> str | None:
-    node = _name_node(file)
-    return node.value if node is not None else None
-
-
 def _no_specs() -> Diagnostic:
     return Diagnostic("MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project: the folder that holds specs/")
 
@@ -66,6 +87,17 @@ def _unknown(name: str, known: list[str]) -> Diagnostic:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}" if known else f"add {_FOLDER}/{name}.yaml"
     return Diagnostic("MS0001", f"no experiment is named {name}", fix=hint, suggestion=close[0] if close else "")
+
+
+def _named_otherwise(stem: str, node: yaml.ScalarNode, place: Place) -> Diagnostic:
+    return Diagnostic(
+        "MS0001",
+        f"no experiment is named {stem}; the file of that name declares {node.value}",
+        place,
+        ("name",),
+        fix=f"use {node.value}, or write `name: {stem}`",
+        suggestion=stem,
+    )
 
 
 def _nameless(file: SpecFile) -> Diagnostic:

@@ -19,6 +19,10 @@ from compiler.source import Place
 
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "map", "seq")}
 _TEXT = "tag:yaml.org,2002:str"
+_INTEGER = "tag:yaml.org,2002:int"
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # where a YAML reader counts a new line
+_DIGITS = 40  # no field takes a larger number, and Python refuses to read thousands of digits
+_NESTING = 50  # nested references: the reader of references needs several calls a level
 
 
 @dataclass
@@ -34,8 +38,8 @@ class SpecFile:
 
     def place(self, line: int, column: int) -> Place:
         """The place at a position that counts from 0."""
-        lines = self.text.split("\n")
-        return Place(self.file, line + 1, column + 1, lines[line].rstrip("\r") if line < len(lines) else "")
+        lines = _LINE_BREAK.split(self.text)
+        return Place(self.file, line + 1, column + 1, lines[line] if line < len(lines) else "")
 
     def at(self, node: yaml.Node) -> Place:
         """The place where a node begins."""
@@ -49,12 +53,16 @@ class SpecFile:
 
 
 def read(root: Path, path: Path) -> SpecFile:
-    """A spec file with all that is wrong in it; never raises for its content. A byte order mark is no content."""
+    """A file with all that is wrong in it; never raises for its content, or for the lack of it. A byte order mark is no content."""
     parsed = SpecFile(path.relative_to(root).as_posix())
     try:
-        parsed.text = path.read_bytes().decode("utf-8-sig")
+        raw = path.read_bytes()
+    except OSError as error:
+        return parsed.broken(_unreadable(parsed, error))
+    try:
+        parsed.text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return parsed.broken(_not_utf8(parsed, path.read_bytes(), error))
+        return parsed.broken(_not_utf8(parsed, raw, error))
     try:
         node = _compose(parsed.text)
     except yaml.MarkedYAMLError as error:
@@ -81,13 +89,19 @@ def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
     if not isinstance(node, yaml.MappingNode):
         return parsed.broken(Diagnostic("MS0102", "the file holds no mapping", parsed.at(node), fix="write `key: value` lines"))
     parsed.faults = list(_check(parsed, node, set()))
-    if any(fault.code == "MS0114" for fault in parsed.faults):
+    if any(fault.code in ("MS0114", "MS0205") for fault in parsed.faults):
         parsed.readable = False
         return parsed
     parsed.node = node
     loader: Any = SpecLoader("")
     parsed.values = loader.construct_document(node)
     return parsed
+
+
+def _unreadable(parsed: SpecFile, error: OSError) -> Diagnostic:
+    return Diagnostic(
+        "MS0028", f"the file cannot be read: {error.strerror}", parsed.place(0, 0), fix="put a readable file there, or remove it"
+    )
 
 
 def _not_utf8(parsed: SpecFile, raw: bytes, error: UnicodeDecodeError) -> Diagnostic:
@@ -175,16 +189,25 @@ def _check_keys(parsed: SpecFile, node: yaml.MappingNode) -> Iterator[Diagnostic
 def _check_scalar(parsed: SpecFile, node: yaml.ScalarNode) -> Iterator[Diagnostic]:
     if is_plain(node) and is_ambiguous(node.value):
         yield ambiguous(node.value, parsed.at(node))
-    if "${" in node.value:
-        try:
-            OmegaConf.create({"text": node.value})
-        except GrammarParseError as error:
-            yield Diagnostic(
-                "MS0111",
-                f"the reference cannot be read: {str(error).splitlines()[0]}",
-                parsed.at(node),
-                fix="write ${path.to.value}, or \\${ for the two characters themselves",
-            )
+    if node.tag == _INTEGER and len(node.value) > _DIGITS:
+        yield Diagnostic("MS0205", f"a number of {len(node.value)} digits", parsed.at(node), fix=f"write at most {_DIGITS} digits")
+    if "${" in node.value and (fault := _unreadable_reference(node.value)):
+        yield Diagnostic(
+            "MS0111",
+            f"the reference cannot be read: {fault}",
+            parsed.at(node),
+            fix="write ${path.to.value}, or \\${ for the two characters themselves",
+        )
+
+
+def _unreadable_reference(text: str) -> str:
+    if text.count("${") > _NESTING:
+        return f"more than {_NESTING} references in one value"
+    try:
+        OmegaConf.create({"text": text})
+    except GrammarParseError as error:
+        return str(error).splitlines()[0]
+    return ""
 
 
 def ambiguous(text: str, place: Place, path: KeyPath = ()) -> Diagnostic:

@@ -133,6 +133,35 @@ def _defaults(file: SpecFile) -> list[yaml.Node]:
     return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
+def _overridden(file: SpecFile) -> Iterator[Diagnostic]:
+    """Hydra keeps one of two overrides of a group without a word, and lets the command line win over one of the experiment."""
+    seen: set[str] = set()
+    for item in _defaults(file):
+        for key, value in item.value if isinstance(item, yaml.MappingNode) else ():
+            group = key.value.removeprefix("override ").strip().strip("/")
+            if not key.value.startswith("override "):
+                continue
+            if group in seen:
+                yield Diagnostic(
+                    "MS0113",
+                    f"the group {group} is overridden twice",
+                    file.at(value),
+                    ("defaults",),
+                    reason="only one of the two files would be used",
+                    fix="keep one",
+                )
+            if group == "experiment":
+                yield Diagnostic(
+                    "MS0113",
+                    "the experiment is chosen by its name",
+                    file.at(value),
+                    ("defaults",),
+                    reason="this entry would be ignored",
+                    fix=f"to build on another experiment write `- {value.value}`",
+                )
+            seen.add(group)
+
+
 def in_file(file: SpecFile) -> Iterator[Diagnostic]:
     """What Hydra takes without a word, or chokes on: a defaults list without _self_, settings of its own in a wrong file."""
     own = entry(file, "hydra")
@@ -144,6 +173,7 @@ def in_file(file: SpecFile) -> Iterator[Diagnostic]:
             ("hydra",),
             fix=f"leave them out; those of the project stand in {_PRIMARY}",
         )
+    yield from _overridden(file)
     entries = _defaults(file)
     if entries and not any(item.value == "_self_" for item in entries):
         yield Diagnostic(

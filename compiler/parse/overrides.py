@@ -1,6 +1,7 @@
 """Overrides of the command line, in Hydra's grammar, with the place of each value."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.files import ambiguous
 from compiler.parse.scalars import is_ambiguous
 from compiler.source import Path, Place, children
+
+_KEY = re.compile(r"(\+\+?|~)?[A-Za-z_][\w/@:-]*(\.[\w-]+)*(\[\d+\])?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def read(overrides: Sequence[str], is_group: Callable[[str], bool]) -> tuple[lis
         try:
             parsed = OverridesParser.create().parse_override(text)
             _refuse_empty_key(parsed)
-        except HydraException as error:
+        except (HydraException, RecursionError, ValueError) as error:  # nested too deep; a number of thousands of digits
             faults.append(_unreadable(number, text, error))
             continue
         override = _given(number, text, parsed, is_group)
@@ -144,17 +147,21 @@ def _no_option(override: GivenOverride) -> Diagnostic:
 
 def _comma(override: GivenOverride) -> Diagnostic:
     key = override.parsed.key_or_group
+    fix = (
+        f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; "
+        if "(" not in override.raw
+        else "give one value; "
+    )
     return Diagnostic(
         "MS0109",
         f"the value of {key} is a sweep over several values, but this is a single run",
         override.value_place,
         reason="one run can take one value only",
-        fix=f"for a list write '{key}=[{override.raw}]', for one text '{key}=\"{override.raw}\"'; "
-        "to try each value use `python -m compiler -m experiment=NAME ...`",
+        fix=f"{fix}to try each value use `python -m compiler -m experiment=NAME ...`",
     )
 
 
-def _unreadable(number: int, text: str, error: HydraException) -> Diagnostic:
+def _unreadable(number: int, text: str, error: Exception) -> Diagnostic:
     key, equals, value = text.partition("=")
     offset = len(key) + 1 if equals else 0
     foreign = re.search(r"[^\x00-\x7f]", value)
@@ -165,26 +172,49 @@ def _unreadable(number: int, text: str, error: HydraException) -> Diagnostic:
         return Diagnostic("MS0107", f"{text} has no value", place, fix="write key=value")
     if "[" in key:
         return Diagnostic("MS0107", "an item of a list cannot be set alone", place, fix="give the whole list: key=[a,b]")
+    return _unreadable_value(key, value, place, error) if _KEY.fullmatch(key) else _no_key(number, text, key, value)
+
+
+def _no_key(number: int, text: str, key: str, value: str) -> Diagnostic:
+    meant = key.strip().strip(".")
+    example = f"{meant}={value}" if _KEY.fullmatch(meant) else "pretrain.steps=100"
+    return Diagnostic(
+        "MS0107",
+        f"{key!r} is no path of a field" if key else "the key is empty",
+        Place(f"<override {number}>", 1, 1, text),
+        fix=f"write key=value, without blanks before the `=`, for example {example}",
+    )
+
+
+def _unreadable_value(key: str, value: str, place: Place, error: Exception) -> Diagnostic:
     if value.strip() == "~":
         return Diagnostic("MS0107", "~ is not read in an override", place, fix=f"write {key}=null", suggestion=f"{key}=null")
+    if not isinstance(error, HydraException):
+        return Diagnostic("MS0107", "the value is nested too deep or has too many digits", place, fix="write a plain value")
     return Diagnostic(
         "MS0107",
         f"the override cannot be read: {_first_line(error)}",
         place,
-        fix=f"quote the value for Hydra inside the quotes of the shell: '{key}=\"{value}\"'",
+        fix=f"for a text, quote the value for Hydra inside the quotes of the shell: {shlex.quote(f'{key}={quoted(value)}')}",
     )
+
+
+def quoted(value: str) -> str:
+    """A text as a quoted value of Hydra's grammar: a backslash before a quote, and at the end, is doubled."""
+    return '"' + re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), value) + '"'
 
 
 def _unquoted(number: int, text: str, key: str, value: str, index: int) -> Diagnostic:
     structured = value.lstrip()[:1] in ("[", "{")
-    quoted = re.sub(r"[^\s\[\]{},:\"']*[^\x00-\x7f][^\[\]{},:\"']*", r'"\g<0>"', value) if structured else f'"{value}"'
+    inner = re.sub(r"[^\s\[\]{},:\"']*[^\x00-\x7f][^\[\]{},:\"']*", r'"\g<0>"', value) if structured else quoted(value)
+    meant = f"{key}={inner}"
     return Diagnostic(
         "MS0108",
         "text other than ASCII needs quotes in an override (命令行中的中文等非 ASCII 文本需要加引号)",
         Place(f"<override {number}>", 1, index + 1, text),
         reason="the shell strips one level of quotes, and Hydra's grammar wants its own",
-        fix=f"write '{key}={quoted}' (请写成 '{key}={quoted}')",
-        suggestion=f"{key}={quoted}",
+        fix=f"write {shlex.quote(meant)} (请写成 {shlex.quote(meant)})",
+        suggestion=meant,
     )
 
 

@@ -1,10 +1,9 @@
 """Spec -> Experiment: bring in the lock file and the template, and check that they fit."""
 
-from pathlib import Path
-
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.experiment import Experiment
 from compiler.project import Project
+from compiler.resolve.template import template
 from compiler.spec import Spec
 from runtime.contracts.registry import CONTRACTS
 
@@ -19,16 +18,11 @@ def resolve(spec: Spec, project: Project) -> Experiment:
         raise Faults(faults)
     needed = {library for contract in CONTRACTS for library in contract.environment}
     locked = {library: _locked(project, library) for library in sorted(needed)}
-    return Experiment(spec, project.template(spec.data.instruct.template), locked)
+    return Experiment(spec, template(spec, project.root), locked)
 
 
 def _locked(project: Project, library: str) -> str:
-    return python_version(project.root) if library == "python" else project.locked[library]
-
-
-def python_version(root: Path) -> str:
-    """`major.minor` of the Python that the project is made for: the content of `.python-version`."""
-    return (root / ".python-version").read_text("utf-8").strip()
+    return project.python if library == "python" else project.locked[library]
 
 
 def _unlocked(project: Project) -> list[Diagnostic]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compiler.spec.declare import Bytes, Integer, Items, Label, Named, Section, Text, identity, presentation, section
+from compiler.spec.declare import Bytes, Integer, Items, Label, Limited, Named, Section, Text, identity, presentation, section
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]+)*$")]
@@ -66,7 +66,7 @@ class Near(Section):
     threshold: Annotated[float, Field(gt=0, le=1)] = identity(
         "Jaccard similarity from which two documents are one.", "判定为重复的 Jaccard 相似度。", default=0.8
     )
-    permutations: Integer = identity("Length of a signature.", "签名长度。", ge=16, le=1024, default=128)
+    permutations: Limited = identity("Length of a signature.", "签名长度。", ge=16, le=1024, default=128)
     ngram: Integer = identity("Words, or Han characters, of one shingle.", "片段的词数（或汉字数）。", ge=1, default=5)
 
 

@@ -26,6 +26,7 @@ _UNITS = {
     "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
+MOST = 2**31 - 1  # MindSpore counts steps and sizes in 32 bits
 SIZE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)$"
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ def parse_size(value: object) -> object:
     """
     if not isinstance(value, str):
         return _integral(value)
-    if not re.match(SIZE_PATTERN, value):
+    if not re.fullmatch(SIZE_PATTERN, value) or value.endswith("\n"):  # `$` also stands before a last line end
         raise ValueError("not a size such as 8MB or 2GiB")
     number, unit = re.fullmatch(r"([0-9.]+) ?([A-Za-z]+)", value).groups()  # type: ignore[union-attr]
     size = Decimal(number) * _UNITS[unit]
@@ -92,7 +93,10 @@ def _sorted(value: object) -> object:
     return dict(sorted(value.items())) if isinstance(value, Mapping) else value  # type: ignore[arg-type]
 
 
-Integer = Annotated[int, BeforeValidator(_integral)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1), BeforeValidator(_integral)]
+Integer = Annotated[int, Field(le=MOST), BeforeValidator(_integral)]
+Index = Annotated[int, Field(ge=0, le=MOST), BeforeValidator(_integral)]
+Limited = Annotated[int, BeforeValidator(_integral)]  # an integer whose field says how large it may be
 Items = Annotated[tuple[T, ...], BeforeValidator(_tuple), PlainSerializer(list)]
 Some = Annotated[tuple[T, ...], Field(min_length=1), BeforeValidator(_tuple), PlainSerializer(list)]
 Pair = Annotated[tuple[T, ...], Field(min_length=2, max_length=2), BeforeValidator(_tuple), PlainSerializer(list)]
@@ -100,11 +104,12 @@ Named = Annotated[dict[str, T], BeforeValidator(_sorted)]
 Bytes = Annotated[
     int,
     BeforeValidator(parse_size),
-    Field(ge=1),
+    Field(ge=1, le=2**63 - 1),
     WithJsonSchema(
         {
             "type": ["integer", "string"],
             "minimum": 1,
+            "maximum": 2**63 - 1,
             "pattern": SIZE_PATTERN,
             "examples": ["8MB", "2GiB"],
             TYPE_KEY: "size",

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from compiler.spec.declare import Bytes, Integer, Items, Section, identity, placement
+from compiler.spec.declare import Bytes, Index, Integer, Items, Limited, Section, identity, placement
 
 
 class Device(Section):
@@ -15,12 +15,12 @@ class Device(Section):
         "Link between the devices of a node.", "同一节点内设备之间的互联。", default="none"
     )
     nodes: Integer = placement("Machines.", "机器数量。", ge=1, default=1)
-    device_ids: Items[Integer] = placement("Devices to use on each node.", "每个节点上使用的设备编号。", default=(0,))
+    device_ids: Items[Index] = placement("Devices to use on each node.", "每个节点上使用的设备编号。", default=(0,))
 
 
 class Launch(Section):
     """How fast and how talkative; never what comes out."""
 
-    workers: Integer = placement("Processes that read data.", "读取数据的进程数。", ge=1, default=2)
-    threads: Integer = placement("Threads of data libraries.", "数据处理库的线程数。", ge=1, default=2)
+    workers: Limited = placement("Processes that read data.", "读取数据的进程数。", ge=1, le=1024, default=2)
+    threads: Limited = placement("Threads of data libraries.", "数据处理库的线程数。", ge=1, le=1024, default=2)
     log_every: Integer = placement("Steps between two log lines.", "两条日志之间的步数。", unit="steps", ge=1, default=10)

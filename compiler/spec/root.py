@@ -3,7 +3,7 @@
 from typing import Literal
 
 from compiler.spec.data import Data
-from compiler.spec.declare import Integer, Name, Section, identity, presentation, section
+from compiler.spec.declare import Name, Section, Seed, identity, presentation, section
 from compiler.spec.delivery import Compare, Evaluation, Export, Report
 from compiler.spec.device import Device, Launch
 from compiler.spec.model import Model
@@ -17,7 +17,7 @@ class Spec(Section):
     name: Name = presentation("Name of the experiment and of its folder.", "实验名称，也是其文件夹名。")
     title: str = presentation("Title of the report.", "报告标题。", default="")
     description: str = presentation("What the experiment is for.", "实验说明。", default="")
-    seed: Integer = identity("Seed of every random choice.", "随机种子。", ge=0, le=2**32 - 1)
+    seed: Seed = identity("Seed of every random choice.", "随机种子。")
     device: Device = section("Where it runs.", "运行设备。")
     launch: Launch = section("Workers, threads, logging.", "进程、线程与日志。", default=Launch())
     model: Model = section("The network.", "模型。")

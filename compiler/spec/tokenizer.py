@@ -22,8 +22,10 @@ class Tokenizer(Section):
     kind: Literal["sentencepiece", "hf", "tiktoken"] = identity("Library.", "分词器种类。", default="sentencepiece")
     model_type: Literal["bpe", "unigram"] = identity("Algorithm.", "算法。", default="bpe")
     vocab_size: Integer = identity("Pieces, special ones included.", "词表大小（含特殊符号）。", unit="pieces", ge=1)
-    character_coverage: Annotated[float, Field(gt=0, le=1)] = identity(
-        "Share of characters that get a piece of their own.", "字符覆盖率。", default=0.9995
+    character_coverage: Annotated[float, Field(ge=0.98, le=1)] = identity(
+        "Share of characters that get a piece of their own; SentencePiece takes 0.98 to 1.",
+        "字符覆盖率；SentencePiece 只接受 0.98 到 1。",
+        default=0.9995,
     )
     byte_fallback: bool = identity("Whether other characters become bytes.", "未覆盖字符是否按字节编码。", default=True)
     special_tokens: SpecialTokens = section("Special pieces.", "特殊符号。", default=SpecialTokens())

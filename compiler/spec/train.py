@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compiler.spec.declare import Integer, Pair, Section, Some, Text, identity, section
+from compiler.spec.declare import Integer, Limited, Pair, Section, Some, Text, identity, section
 
-Beta = Annotated[float, Field(ge=0, lt=1)]
+Beta = Annotated[float, Field(gt=0, lt=1)]  # mindformers refuses 0
 
 
 class Layout(Section):
@@ -17,7 +17,7 @@ class Layout(Section):
     pipeline: Integer = identity("Pipeline stages.", "流水线并行。", ge=1, default=1)
     context: Integer = identity("Context parallelism.", "上下文并行。", ge=1, default=1)
     micro_batches: Integer = identity("Micro batches in flight through the pipeline.", "流水线中的微批数。", ge=1, default=1)
-    optimizer_sharding: Integer = identity("ZeRO level; 0 is off.", "优化器切分级别；0 表示关闭。", ge=0, le=3, default=0)
+    optimizer_sharding: Limited = identity("ZeRO level; 0 is off.", "优化器切分级别；0 表示关闭。", ge=0, le=3, default=0)
     recompute: Literal["none", "selective", "full"] = identity("Activations computed again.", "重计算。", default="none")
 
 

@@ -14,7 +14,7 @@ from jsonschema.exceptions import ValidationError
 
 from compiler.diagnostics import Diagnostic
 from compiler.schema import Schema, spec_schema
-from compiler.source import Path, SourceTree, leaves
+from compiler.source import Path, Place, SourceTree, leaves
 from compiler.spec.declare import TYPE_KEY
 from compiler.validate import suggest
 
@@ -47,6 +47,7 @@ class Violation(NamedTuple):
 def faults(tree: SourceTree) -> Iterator[Diagnostic]:
     """Every structural fault of a tree, one a path."""
     yield from _not_finite(tree)
+    yield from _line_ends(tree)
     told: set[Path] = set()
     for violation in sorted(_violations(tree), key=_priority):
         if violation.keyword in ("additionalProperties", "required") or violation.path not in told:
@@ -149,6 +150,8 @@ def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
     expected, value = _expected(error), error.instance
     place = tree.place(error.path)
     if isinstance(value, str) and {"integer", "number"} & expected and _number(value):
+        if "${" in place.text:
+            return _referred(error.path, value, place)
         return Diagnostic(
             "MS0207",
             f"expected {_names(expected)}, got the text {_show(value)}",
@@ -162,6 +165,18 @@ def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
         return _unquoted(error.path, value, tree)
     return Diagnostic(
         "MS0203", f"expected {_names(expected)}, got {_describe(value)}", place, error.path, fix=f"write {_example(error, expected)}"
+    )
+
+
+def _referred(path: Path, value: str, place: Place) -> Diagnostic:
+    """A reference to text: quotes were never there."""
+    return Diagnostic(
+        "MS0207",
+        f"expected a number, but the reference gives the text {_show(value)}",
+        place,
+        path,
+        reason="text does not compare or compute as a number; a variable of the environment is always text",
+        fix='let the text be read as a number: "${oc.decode:${...}}"',
     )
 
 
@@ -228,6 +243,14 @@ def _not_finite(tree: SourceTree) -> Iterator[Diagnostic]:
     for path, value in leaves(tree.values):
         if isinstance(value, float) and not math.isfinite(value):
             yield Diagnostic("MS0205", f"{value} is not a finite number", tree.place(path), path, fix="write a number")
+
+
+def _line_ends(tree: SourceTree) -> Iterator[Diagnostic]:
+    """To a pattern that ends in `$`, as to most tools, a text and the same text with a line end are one."""
+    for path, value in leaves(tree.values):
+        prose = path in (("title",), ("description",)) or path[-2:-1] in (("deny",), ("allow",))
+        if isinstance(value, str) and not prose and value != value.rstrip("\r\n"):
+            yield Diagnostic("MS0206", f"{_show(value)} ends in a line end", tree.place(path), path, fix="write the text in one line")
 
 
 def _expected(error: Violation) -> set[str]:

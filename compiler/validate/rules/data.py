@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
@@ -51,16 +52,20 @@ def source_exists(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing("data")
 def source_named_once(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for path, sources in _both(spec):
-        first: dict[str, str] = {}
+        seen: dict[str, PurePosixPath] = {}
         for name, source in sources.items():
-            other = first.setdefault(source.path.rstrip("/"), name)
-            if other != name:
+            own = PurePosixPath(source.path)
+            other = next((other for other, read in seen.items() if own.is_relative_to(read) or read.is_relative_to(own)), None)
+            seen[name] = own
+            if other is not None:
                 yield Diagnostic(
                     "MS0330",
-                    f"source {other} reads {source.path} too",
+                    f"source {other} reads {source.path} too"
+                    if seen[other] == own
+                    else f"source {other} reads {seen[other]}, which overlaps",
                     path=(*path, name, "path"),
                     reason="deduplication would leave one of the two empty, and the weights would mean nothing",
-                    fix="remove one of the two sources",
+                    fix="remove one of the two sources, or give each a folder of its own",
                 )
 
 
@@ -107,6 +112,33 @@ def synthetic_share(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
             reason="a model trained mostly on the output of models loses variety",
             fix="lower the weights of synthetic sources",
         )
+
+
+@RULES.needing("data")
+def rules_have_a_language(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for language in spec.data.pretrain.clean.rules:
+        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z]+)*", language):
+            yield Diagnostic(
+                "MS0206",
+                f"{language} is no language tag",
+                path=("data", "pretrain", "clean", "rules", language),
+                reason="no document has this language, so the rules would apply to none",
+                fix="write a language tag such as en or zh",
+            )
+
+
+@RULES.needing("data")
+def source_names_are_plain(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for path, sources in _both(spec):
+        for name in sources:
+            if not name.isprintable() or re.search(r"^$|[\s./\\\[\]]", name):
+                yield Diagnostic(
+                    "MS0206",
+                    f"{name!r} is no name for a source",
+                    path=(*path, name),
+                    reason="the name is part of paths of keys, in metrics and in overrides",
+                    fix="write a name without blanks, dots, slashes and brackets",
+                )
 
 
 @RULES.needing("data")

@@ -10,7 +10,7 @@ from compiler.spec import Spec
 from compiler.spec.delivery import Metric
 from compiler.validate import suggest
 from compiler.validate.rules.data import repeated
-from compiler.validate.rules.files import missing_file, missing_template
+from compiler.validate.rules.files import missing_plain_file, missing_template
 from compiler.validate.rules.registry import Rules
 
 RULES = Rules()
@@ -51,7 +51,7 @@ def case_files_exist(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     core = spec.evaluation.suites.core
     if core is not None:
         above = ("evaluation", "suites", "core")
-        yield from missing_file(tree, core.cases, (*above, "cases"), "MS0381", "there would be nothing to answer")
+        yield from missing_plain_file(tree, core.cases, (*above, "cases"), "MS0381", "there would be nothing to answer")
         yield from missing_template(tree, core.template, (*above, "template"))
 
 

@@ -8,11 +8,36 @@ from compiler.diagnostics import Diagnostic
 from compiler.source import Path as KeyPath
 from compiler.source import SourceTree
 
+_OWN = ("experiments", ".dvc", ".git", ".mindspec", ".venv")
+
+
+def missing_plain_file(tree: SourceTree, written: str, path: KeyPath, code: str, reason: str) -> Iterator[Diagnostic]:
+    """As `missing_file`, for what must be a file and not a folder."""
+    faults = list(missing_file(tree, written, path, code, reason))
+    if not faults and not (Path(tree.root) / written).is_file():
+        faults = [Diagnostic(code, f"{written} is a folder", path=path, reason=reason, fix="name one file")]
+    yield from faults
+
+
+def _no_place(posix: PurePosixPath, written: str) -> tuple[str, str] | None:
+    """What is wrong with a path, whether it exists or not, and what would come of it."""
+    if "${" in written or not written.isprintable():
+        return "holds what DVC gives a meaning", "DVC would read another path, or none"
+    if not posix.parts:
+        return "is the whole project", "results would become part of the data that they are made from"
+    if posix.parts[0] in _OWN:
+        return f"lies in {posix.parts[0]}/", "it does not hold data of people: results, caches and histories change while stages run"
+    return None
+
 
 def missing_file(tree: SourceTree, written: str, path: KeyPath, code: str, reason: str) -> Iterator[Diagnostic]:
     """A fault with `code` when `written`, relative to the project root, is not there."""
     posix = PurePosixPath(written)
-    if posix.is_absolute() or ".." in posix.parts or "\\" in written:
+    if fault := _no_place(posix, written):
+        yield Diagnostic(
+            "MS0390", f"{written!r} {fault[0]}", path=path, reason=fault[1], fix="put the data below data/, under a plain name"
+        )
+    elif posix.is_absolute() or ".." in posix.parts or "\\" in written:
         yield Diagnostic(
             "MS0387",
             f"{written} does not stay inside the project",

@@ -1,5 +1,6 @@
 """The vocabulary must be able to hold what it promises."""
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
@@ -11,6 +12,7 @@ RULES = Rules()
 
 _BYTES = 256
 _UNKNOWN = "<unk>"
+_IMPOSSIBLE = re.compile("\\s|\u2581|\u2585|^<0x[0-9A-Fa-f]{2}>$")  # the two signs are SentencePiece's own: a blank, unknown text
 
 
 @RULES.needing("tokenizer")
@@ -54,6 +56,19 @@ def special_tokens_differ(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]
                 fix="choose another text",
             )
         seen.setdefault(token, f"used as {path[-1] if isinstance(path[-1], str) else 'a chat marker'}")
+
+
+@RULES.needing("tokenizer")
+def special_tokens_are_possible(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for path, token in _special(spec):
+        if _IMPOSSIBLE.search(token) or not token.isprintable():
+            yield Diagnostic(
+                "MS0206",
+                f"{token!r} cannot be a special piece",
+                path=path,
+                reason="blanks and bytes (<0x41>) are pieces of text; SentencePiece would refuse to train, or lose characters",
+                fix="write a marker such as <|im_start|>",
+            )
 
 
 def _special(spec: Spec) -> list[tuple[Path, str]]:

@@ -1,18 +1,21 @@
 """Training must reach its peak, keep its checkpoints and train something."""
 
+import struct
 from collections.abc import Iterator
 from typing import Literal
 
 from compiler.diagnostics import Diagnostic
-from compiler.source import SourceTree
+from compiler.source import Path, SourceTree
 from compiler.spec import Spec
-from compiler.spec.train import Training
+from compiler.spec.train import Finetune, Training
 from compiler.validate import suggest
 from compiler.validate.rules.registry import Rules
 
 RULES = Rules()
 
 _LARGEST_RATE = 1.0
+_LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
+_SMALLEST_FLOAT32 = 2.0**-126  # smaller ones are flushed to zero
 # Hugging Face name to MindSpore name of the layers of a decoder.
 _LORA_LAYERS = {
     "q_proj": "wq", "k_proj": "wk", "v_proj": "wv", "o_proj": "wo",
@@ -154,6 +157,45 @@ def loss_scale_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
                 fix="use none, with model.dtype.compute float32",
                 suggestion="none",
             )
+
+
+@RULES.needing()
+def float32_holds_the_numbers(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for stage, training in _both(spec):
+        for path, value, below in _in_float32(training):
+            if fault := _lost(value, below):
+                yield Diagnostic(
+                    "MS0391",
+                    f"{value} {fault} in float32",
+                    path=(stage, *path),
+                    reason="the optimizer computes in float32: it would divide by zero, learn nothing, or end in NaN",
+                    fix="choose a value between 1.0e-37 and 1.0e+38" if below is None else "choose a smaller value, such as 0.999",
+                )
+
+
+def _in_float32(training: Training) -> Iterator[tuple[Path, float, float | None]]:
+    """Path, value and the bound that the value must stay below after rounding."""
+    optimizer, schedule = training.optimizer, training.schedule
+    for name in ("eps", "weight_decay", "clip_norm"):
+        yield ("optimizer", name), getattr(optimizer, name), None
+    for name in ("peak", "final"):
+        yield ("schedule", name), getattr(schedule, name), None
+    for index, beta in enumerate(optimizer.betas):
+        yield ("optimizer", "betas", index), beta, 1.0
+    lora = training.lora if isinstance(training, Finetune) else None
+    if lora is not None:
+        yield ("lora", "alpha"), lora.alpha, None
+        yield ("lora", "dropout"), lora.dropout, 1.0
+
+
+def _lost(value: float, below: float | None) -> str:
+    """What float32 makes of a number that it cannot hold; empty where it can."""
+    if abs(value) > _LARGEST_FLOAT32:
+        return "is infinite"
+    if value and abs(value) < _SMALLEST_FLOAT32:
+        return "is 0"
+    rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+    return f"is {rounded}" if below is not None and rounded >= below else ""
 
 
 @RULES.needing("model")

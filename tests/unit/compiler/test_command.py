@@ -3,14 +3,17 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from compiler import machine
+from compiler import dvc, machine
 from compiler.cli import main
 from compiler.project import Project
 from runtime.contracts import installed
+
+CHECKOUT = Path(__file__).parents[3]
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -84,9 +87,16 @@ def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         ("experiments: [demo, demo]\n", "selected twice"),
         ("experiment: [demo]\n", "unknown key 'experiment'"),
         ("experiments: [demo]\ngate: 1\n", "gate is 1"),
-        ("- demo\n", "not a mapping"),
-        ("experiments: [demo\n", "not YAML"),
-        ("", "not a mapping"),
+        ("- demo\n", "no mapping"),
+        ("experiments: [demo\n", "YAML cannot be read"),
+        ("", "no mapping"),
+        ("experiments: [demo]\nexperiments: [smoke]\n", "key experiments is written twice"),
+        ("experiments: [demo]\ngate: yes\n", "yes without quotes"),
+        ("experiments: [demo]\nbaseline: no-such\n", "is named no-such"),
+        ("experiments: [demo]\nbaseline: demo\ngate: true\n", "nothing to compare with"),
+        ("experiments: [demo]\ngate: true\n", "nothing to compare with"),
+        ("experiments: 2021-13-45\n", "experiments is '2021-13-45'"),
+        ("[" * 3000, "nesting"),
     ],
 )
 def test_a_selection_that_cannot_be_read(project: Project, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
@@ -183,7 +193,7 @@ def test_a_baseline_is_kept_from_the_folder_or_from_a_revision(project: Project,
         (["set", "First!", "--from", "demo"], "MS0033"),
         (["set", "../x", "--from", "demo"], "MS0033"),
         (["set", "first", "--from", "demo@no-such-revision"], "MS0032"),
-        (["set", "first", "--from", "../../etc"], "MS0031"),
+        (["set", "first", "--from", "../../etc"], "MS0033"),
     ],
 )
 def test_a_baseline_of_nothing(project: Project, capsys: pytest.CaptureFixture[str], arguments: list[str], code: str) -> None:
@@ -203,3 +213,84 @@ def test_schema_writes_what_is_committed(project: Project) -> None:
         path.unlink()
     assert main(["schema"]) == 0
     assert {path.name: path.read_bytes() for path in (project.root / "specs/schema").iterdir()} == before
+
+
+def test_run_works_in_the_folder_of_the_name_that_was_given(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[Path] = []
+
+    def repro(folder: Path) -> dvc.Outcome:
+        folders.append(folder)
+        return dvc.Outcome(folder)
+
+    monkeypatch.setattr(dvc, "repro", repro)
+    assert main(["run", "demo", "name=other"]) == 0
+    assert folders == [project.root / "experiments" / "other"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("begin:", "begn:", "5:1: error MS0027: begin: Field required"),
+        ('begin: "<s>"', 'begin: "<S>"', "5:8: error MS0027: begin: <S> is not tokenizer.special_tokens.bos"),
+        ("trained: true", 'trained: "true"', "9:103: error MS0027: roles.assistant.trained: Input should be a valid boolean"),
+        ("trained: true", "trained: false", "7:3: error MS0027: roles: no role is trained"),
+        ("follows: [start]", "follows: [strt]", "7:120: error MS0027: roles.system.follows[0]: strt is no role"),
+        ('close: "<|im_end|>"', 'close: "<|end|>"', "7:67: error MS0027: roles.system.close: <|end|> is no special piece of the tokenizer"),
+    ],
+)
+def test_a_template_is_checked_before_anything_runs(
+    project: Project, capsys: pytest.CaptureFixture[str], before: str, after: str, said: str
+) -> None:
+    file = project.root / "specs/template/chatml.yaml"
+    file.write_text(file.read_text("utf-8").replace(before, after, 1), "utf-8")
+    assert main(["check", "demo"]) == 1
+    assert f"specs/template/chatml.yaml:{said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["params.yaml", "requirements.lock", ".python-version"])
+def test_files_of_the_project_in_another_encoding(project: Project, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (project.root / name).write_bytes("# 中文\n".encode("gbk"))
+    assert main(["check"]) == 1
+    assert f"{name}:1:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[1]", '{"seconds": "x", "cpu_seconds": 1, "peak_bytes": 1}'])
+def test_a_measurement_that_cannot_be_read_is_left_out(project: Project, capsys: pytest.CaptureFixture[str], content: str) -> None:
+    folder = project.root / "experiments/demo/timings"
+    folder.mkdir(parents=True)
+    (folder / "ingest.json").write_text(content)
+    assert main(["timings", "demo"]) == 0
+    assert "no stage of demo has run here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ['{"a": NaN}', "3", "{", b"\xff"])
+def test_a_baseline_is_never_made_of_a_broken_record(project: Project, capsys: pytest.CaptureFixture[str], content: str | bytes) -> None:
+    record(project.root, "demo", 1.0)
+    (project.root / "experiments/demo/record.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert main(["baseline", "set", "first", "--from", "demo"]) == 1
+    assert "MS0031: experiments/demo/record.json is no record" in capsys.readouterr().err
+    assert not (project.root / "baselines").exists()
+
+
+def test_an_unforeseen_error_is_written_down(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise AssertionError("unforeseen")
+
+    monkeypatch.setattr("compiler.command.check.compile_selected", broken)
+    assert main(["check", "demo"]) == 3
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert "unforeseen" in said
+    assert "Traceback" in (project.root / ".mindspec/error.log").read_text("utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gbk"])
+def test_any_terminal_encoding_will_do(project: Project, encoding: str) -> None:
+    (project.root / "specs/experiment/demo.yaml").write_text("# @package _global_\nname: demo\n标题: 😀\n", "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": encoding}
+    for arguments in (["check", "demo"], ["check", "demo", "--json"]):
+        command = [sys.executable, "-m", "compiler", *arguments]
+        ended = subprocess.run(command, cwd=project.root, env=environment, capture_output=True, check=False)
+        assert ended.returncode == 1
+        assert b"MS0201" in ended.stdout + ended.stderr
+        assert b"Traceback" not in ended.stderr

@@ -177,3 +177,44 @@ def load_demo() -> dict[str, Any]:
     if not _DEMO:
         _DEMO.update(load(ROOT, "demo").values)
     return _DEMO
+
+
+@pytest.mark.parametrize(
+    ("override", "code"),
+    [
+        ("pretrain.optimizer.betas=[0,0.95]", "MS0205"),  # mindformers takes 0 < beta < 1
+        ("pretrain.steps=1e30", "MS0205"),
+        ("launch.threads=1e9", "MS0205"),
+        ("device.device_ids=[-1]", "MS0205"),
+        ("tokenizer.character_coverage=0.5", "MS0205"),
+        ("pretrain.optimizer.eps=1e-300", "MS0391"),
+        ("pretrain.schedule.peak=1e-46", "MS0391"),
+        ("finetune.lora.alpha=1e39", "MS0391"),
+        ("finetune.lora.dropout=0.99999999999", "MS0391"),
+        ("data.pretrain.clean.rules={english: gopher}", "MS0206"),
+        ("tokenizer.special_tokens.pad='<0x41>'", "MS0206"),
+        ("tokenizer.special_tokens.user=['\u2581x']", "MS0206"),
+        ("data.pretrain.mix.budget_bytes='8MB\n'", "MS0206"),
+        ("name='other\n'", "MS0206"),
+        ("evaluation.suites.core.cases=data/evaluation", "MS0381"),
+    ],
+)
+def test_what_would_fail_or_be_ignored_hours_later(override: str, code: str) -> None:
+    with pytest.raises(Faults) as caught:
+        validate(load(ROOT, "demo", [override]))
+    assert code in [fault.code for fault in caught.value.diagnostics]
+
+
+@pytest.mark.parametrize("path", ["data/raw", "data/raw/poems", "./data//raw/handbook/en/", "data/raw/handbook"])
+def test_sources_that_overlap(path: str) -> None:
+    with pytest.raises(Faults) as caught:
+        validate(load(ROOT, "demo", [f"++data.pretrain.sources.more={{path: {path}, format: text}}"]))
+    assert "MS0330" in [fault.code for fault in caught.value.diagnostics]
+
+
+def test_a_variable_of_the_environment_is_told_to_be_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKERS", "3")
+    with pytest.raises(Faults) as caught:
+        validate(load(ROOT, "demo", ["launch.workers=${oc.env:WORKERS}"]))
+    assert [fault.fix for fault in caught.value.diagnostics] == ['let the text be read as a number: "${oc.decode:${...}}"']
+    assert validate(load(ROOT, "demo", ['launch.workers="${oc.decode:${oc.env:WORKERS}}"'])).launch.workers == 3
