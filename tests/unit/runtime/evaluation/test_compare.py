@@ -85,6 +85,14 @@ def test_a_regression_without_a_gate_is_shown_and_passes(project):
     assert main(["gate"]) == 0
 
 
+def test_compare_itself_fails_on_a_regression_when_it_is_asked_to_be_the_gate(project):
+    write_params({"experiments": ["other"], "baseline": "demo", "gate": False})
+    write_experiment(project, "other", changed(exact_match=0.25))
+    assert main(["compare", "--no-write"]) == 0
+    assert main(["compare", "--no-write", "--gate"]) == 1
+    assert main(["compare", "--no-write", "--gate", "--experiments", "demo"]) == 0
+
+
 def test_the_comparison_is_the_same_bytes_every_time(project):
     assert main(["compare"]) == 0
     first = [(project / name).read_bytes() for name in ("comparison.json", "comparison.html")]
