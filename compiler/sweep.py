@@ -1,6 +1,7 @@
 """The Hydra application: every point of a multirun is compiled to its own experiment, run with DVC, and shown side by side."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,11 +17,15 @@ from compiler import dvc
 from compiler.cli import report_faults
 from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.run import explain_failure
-from compiler.diagnostics import Faults
+from compiler.diagnostics import Diagnostic, Faults
 from compiler.machine import check_machine
+from compiler.parse import load, overrides
 from compiler.pipeline import compile_experiment, write
 from compiler.point import point_name
 from compiler.project import Project, find_project
+
+MULTIRUN = ("-m", "--multirun")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass
@@ -37,35 +42,68 @@ def main() -> int:
     """Run the Hydra application on `sys.argv` and return the exit code: the worst of its points."""
     try:
         project = find_project(Path.cwd())
+        sys.argv[1:] = checked(project, sys.argv[1:])
     except Faults as faults:
         report_faults(faults, as_json=False)
         return 1
     points: list[Point] = []
     os.environ.setdefault("HYDRA_FULL_ERROR", "0")
-    hydra.main(version_base="1.3", config_path=str(project.root / "specs"), config_name="mindspec")(_task(project, points))()
+    try:
+        hydra.main(version_base="1.3", config_path=str(project.root / "specs"), config_name="mindspec")(_task(project, points))()
+    except KeyboardInterrupt:
+        print("mindspec: interrupted; what was finished stays, run it again", file=sys.stderr)
+        return 130
     if len(points) > 1 or any(point.code for point in points):
         _show(project, points)
     return max((point.code for point in points), default=0)
 
 
+def checked(project: Project, arguments: Sequence[str]) -> list[str]:
+    """The arguments for Hydra, after the experiments and the form of every override were checked in the terms of a spec.
+
+    A plain override is forced, as in the other commands: the schema says which fields there are, not the files. Raises Faults.
+    """
+    faults: list[Diagnostic] = []
+    for name in _experiments(arguments):
+        try:
+            load(project.root, name)
+        except Faults as found:
+            faults += found.diagnostics
+    if not any(one.startswith("experiment=") or (one.startswith("-") and one not in MULTIRUN) for one in arguments):
+        faults.append(Diagnostic("MS0001", "no experiment is given", fix="add experiment=NAME, or several: experiment=NAME,NAME"))
+    ours = [one for one in arguments if one.startswith("~") or "=" in one]
+    ours = [one for one in ours if not one.startswith(("-", "experiment=", "hydra.", "hydra/"))]
+    given, unreadable = overrides.read(ours, lambda key: (project.root / "specs" / key).is_dir(), sweep=True)
+    if faults or unreadable:
+        raise Faults([*faults, *unreadable])
+    lines = {override.text: override.line for override in given}
+    return [lines.get(one, one) for one in arguments]
+
+
+def _experiments(arguments: Sequence[str]) -> list[str]:
+    chosen = [one.partition("=")[2].split(",") for one in arguments if one.startswith("experiment=")]
+    names = [name.strip() for one in chosen for name in one]
+    return [name for name in dict.fromkeys(names) if PLAIN_NAME.fullmatch(name)]  # the rest is Hydra's to read: glob(*), choice(a,b)
+
+
 def _task(project: Project, points: list[Point]):  # type: ignore[no-untyped-def]  # Hydra inspects the bare function
     def task(config: DictConfig) -> None:
-        given = [str(one) for one in HydraConfig.get().overrides.task]
+        given = [str(one).removeprefix("++") for one in HydraConfig.get().overrides.task]
         experiment = str(HydraConfig.get().runtime.choices["experiment"])
-        overrides = tuple(one for one in given if not one.startswith("experiment="))
-        points.append(run_point(project, experiment, overrides))
+        own = tuple(one for one in given if not one.startswith("experiment="))
+        points.append(run_point(project, experiment, own))
 
     return task
 
 
-def run_point(project: Project, experiment: str, overrides: Sequence[str]) -> Point:
+def run_point(project: Project, experiment: str, given: Sequence[str]) -> Point:
     """Compile and run one point. A fault ends this point, never the sweep."""
-    name = point_name(experiment, overrides) if overrides else experiment
-    print(f"\n{name}: {' '.join(overrides)}", file=sys.stderr, flush=True)
-    point = Point(name, tuple(overrides), 0)
+    name = point_name(experiment, given) if given else experiment
+    print(f"\n{name}: {' '.join(given)}", file=sys.stderr, flush=True)
+    point = Point(name, tuple(given), 0)
     try:
-        compiled = compile_experiment(project, experiment, overrides, rename=name)
-        check_machine(project, experiment, overrides, compiled.spec, compiled.graph.environment)
+        compiled = compile_experiment(project, experiment, given, rename=name)
+        check_machine(project, experiment, given, compiled.spec, compiled.graph.environment)
         write(project, [compiled])
         point.outcome = dvc.repro(project.root / "experiments" / name)
         point.code = explain_failure(point.outcome) if point.outcome.code else 0
@@ -88,4 +126,6 @@ def _show(project: Project, points: Sequence[Point]) -> None:
         counts = [str(point.outcome.counts[verdict]) for verdict in dvc.SAID] if point.outcome else ["-"] * 3
         table.add_row(point.name, " ".join(point.overrides), *counts, {0: "ok", 1: "refused", 3: "failed"}.get(point.code, "failed"))
     out.print(table)
-    out.print(headline_table({point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code}))
+    headlines = {point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code}
+    if headlines:
+        out.print(headline_table(headlines))

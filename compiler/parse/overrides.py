@@ -58,8 +58,8 @@ class GivenOverride:
         return Place(f"<override {self.number}>", 1, index + 1, self.text)
 
 
-def read(overrides: Sequence[str], is_group: Callable[[str], bool]) -> tuple[list[GivenOverride], list[Diagnostic]]:
-    """All overrides without fault, and the faults of the others."""
+def read(overrides: Sequence[str], is_group: Callable[[str], bool], *, sweep: bool = False) -> tuple[list[GivenOverride], list[Diagnostic]]:
+    """All overrides without fault, and the faults of the others. In a `sweep` one may give several values."""
     given: list[GivenOverride] = []
     faults: list[Diagnostic] = []
     for number, text in enumerate(overrides, start=1):
@@ -70,7 +70,7 @@ def read(overrides: Sequence[str], is_group: Callable[[str], bool]) -> tuple[lis
             faults.append(_unreadable(number, text, error))
             continue
         override = _given(number, text, parsed, is_group)
-        found = list(_check(override))
+        found = [] if sweep and override.parsed.is_sweep_override() else list(_check(override))
         faults += found
         given += [override] if not found else []
     return given, faults
