@@ -104,8 +104,9 @@ def run_point(project: Project, experiment: str, given: Sequence[str]) -> Point:
     try:
         compiled = compile_experiment(project, experiment, given, rename=name)
         check_machine(project, experiment, given, compiled.spec, compiled.graph.environment)
-        write(project, [compiled])
-        point.outcome = dvc.repro(project.root / "experiments" / name)
+        with dvc.alone(project.root):
+            write(project, [compiled])
+            point.outcome = dvc.repro(project.root / "experiments" / name)
         point.code = explain_failure(point.outcome) if point.outcome.code else 0
     except Faults as faults:
         report_faults(faults, as_json=False)

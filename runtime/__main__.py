@@ -3,13 +3,16 @@
 Exit codes: 0 done, 1 refused with a message (data, settings, versions, disk), 2 wrong usage, 3 the program failed.
 """
 
+import ctypes
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 AT_ROOT = {"compare": "runtime.evaluation.compare", "gate": "runtime.evaluation.gate"}
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "DO_NOT_TRACK")
 
 
@@ -17,6 +20,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the stage that is named; messages go to standard error, never a traceback."""
     for variable in OFFLINE:
         os.environ.setdefault(variable, "1")
+    if "DVC_STAGE" in os.environ:
+        _end_with_dvc()
     try:
         return _dispatch(arguments)
     except ImportError as error:
@@ -35,6 +40,14 @@ def _dispatch(arguments: Sequence[str]) -> int:
     if not Path("config").is_dir():
         return _say(f"{Path.cwd()} is not an experiment: compile one (mindspec compile NAME) and change into experiments/NAME", 1)
     return ended(BY_NAME[name])
+
+
+def _end_with_dvc() -> None:
+    """A stage that DVC started ends when DVC is killed: it would write a result that nobody records, and hold up the next run."""
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _say(message: str, code: int) -> int:

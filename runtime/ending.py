@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import sys
 import traceback
 from collections import deque
@@ -12,33 +13,40 @@ from runtime.faults import StageFault
 from runtime.stage import execute
 
 TAIL = 20
-OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+OF_THE_DISK = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EBUSY,
+    errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
+)  # fmt: skip
+# Libraries that write files of their own say it in words: the system's, and those of MindRecord.
+IN_WORDS = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), os.strerror(errno.EFBIG), "No free disk")
 
 
 def ended(contract: Contract) -> int:
     """Run a stage and return its exit code."""
     log = Path("logs") / f"{contract.name}.log"
-    log.with_suffix(".fault.json").unlink(missing_ok=True)
     try:
+        log.with_suffix(".fault.json").unlink(missing_ok=True)
         execute(contract)
     except StageFault as fault:
         return _refused(contract.name, fault, log)
     except KeyboardInterrupt:
         print(f"mindspec: {contract.name}: interrupted; nothing half-written is left, run it again", file=sys.stderr)
+        _leave(log, {"kind": "interrupted"})
         return 130
-    except OSError as error:
-        return _refused(contract.name, _disk_fault(error), log) if error.errno in OF_THE_DISK else _failed(contract.name, log)
-    except Exception:
-        return _failed(contract.name, log)
+    except Exception as error:
+        fault = disk_fault(error)
+        return _refused(contract.name, fault, log) if fault else _failed(contract.name, log)
     return 0
 
 
-def _disk_fault(error: OSError) -> StageFault:
-    return StageFault(
-        error.strerror or str(error),
-        where=str(error.filename or ""),
-        fix="make room or mend the rights, then run it again; what was finished before stays",
-    )
+def disk_fault(error: Exception) -> StageFault | None:
+    """The fault where it is the disk that refused; None for any other error."""
+    fix = "make room, mend the rights or move away what stands there, then run it again; what was finished before stays"
+    if isinstance(error, OSError) and error.errno in OF_THE_DISK:
+        return StageFault(error.strerror or str(error), where=str(error.filename or ""), fix=fix)
+    if any(words in str(error) for words in IN_WORDS):
+        return StageFault(os.strerror(errno.ENOSPC), fix=fix)
+    return None
 
 
 def _refused(name: str, fault: StageFault, log: Path) -> int:
@@ -69,4 +77,4 @@ def _leave(log: Path, content: dict[str, str]) -> None:
         log.parent.mkdir(exist_ok=True)
         log.with_suffix(".fault.json").write_text(json.dumps(content, ensure_ascii=False) + "\n", "utf-8")
     except OSError:
-        pass  # a full disk must not hide the message
+        pass  # a full disk must not hide the message; what is cut short is not read

@@ -50,10 +50,10 @@ class Bar:
     def __enter__(self) -> "Bar":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._bar.close()
         if not self._live:
-            self._line("done")
+            self._line("stopped" if kind else "done")
 
     def advance(self, count: int = 1) -> None:
         """Count `count` more units as done."""

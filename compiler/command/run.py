@@ -25,9 +25,10 @@ def run(project: Project, options: argparse.Namespace) -> int:
     compiled = compile_selected(project, options.name, options.overrides)
     for one in compiled:
         check_machine(project, options.name or one.spec.name, options.overrides, one.spec, one.graph.environment)
-    write(project, compiled, root_files(project, compiled) if options.name is None else None)
     folder = project.root / "experiments" / compiled[0].spec.name if options.name else project.root
-    outcome = dvc.repro(folder)
+    with dvc.alone(project.root):
+        write(project, compiled, root_files(project, compiled) if options.name is None else None)
+        outcome = dvc.repro(folder)
     if outcome.code:
         return explain_failure(outcome)
     _show(project, compiled, outcome, as_json=options.json)
@@ -37,17 +38,24 @@ def run(project: Project, options: argparse.Namespace) -> int:
 def explain_failure(outcome: dvc.Outcome) -> int:
     """Exit code of a failed run: 1 for a refusal or a failed gate, 3 otherwise, with a word on a stage that died silently."""
     folder, stage = outcome.last_stage
-    fault = folder / "logs" / f"{stage}.fault.json"
-    if fault.exists():
-        return 1 if json.loads(fault.read_text("utf-8"))["kind"] == "refused" else 3
-    if stage == "gate":
-        return 1
-    log = folder / "logs" / f"{stage}.log"
-    if outcome.stages.get(outcome.last) == "ran" and log.exists():
-        _tail(log, folder.name, stage)
-    else:
+    if outcome.code < 0 or outcome.stages.get(outcome.last) != "ran":  # not a stage ended, but DVC
         print(f"mindspec: dvc ended with code {outcome.code}", file=sys.stderr)
-    return 3
+        return 3
+    kind = _kind(folder / "logs" / f"{stage}.fault.json")
+    log = folder / "logs" / f"{stage}.log"
+    if kind is None and stage != "gate" and log.exists():
+        _tail(log, folder.name, stage)
+    return 1 if kind == "refused" or stage == "gate" else 3
+
+
+def _kind(fault: Path) -> str | None:
+    """How a stage said it ended; None where it said nothing. A file that a full disk cut short was a refusal for that reason."""
+    try:
+        return json.loads(fault.read_text("utf-8"))["kind"]
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        return "refused"
 
 
 def _tail(log: Path, name: str, stage: str) -> None:
