@@ -21,6 +21,13 @@ class Entry:
     sha256: str
 
 
+class Stated(dict[str, Any]):
+    """What a manifest states. Raises InputFault where it does not state what is asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        raise InputFault(f"{name} is not stated", where=NAME, reason="an input was written by other code", fix="run `dvc repro`")
+
+
 @dataclass(frozen=True)
 class Manifest:
     """`counts`: documents, rows, tokens ...; `facts`: what the next stages must know (lengths, scales, hashes)."""
@@ -67,17 +74,28 @@ def read(folder: Path) -> Manifest:
     path = folder / NAME
     try:
         content = json.loads(path.read_bytes())
-        files = tuple(Entry(**entry) for entry in content["files"])
-        return Manifest(content["stage"], files, content["counts"], content["facts"])
-    except FileNotFoundError:
+        return _checked(content["stage"], [Entry(**entry) for entry in content["files"]], content["counts"], content["facts"])
+    except (FileNotFoundError, NotADirectoryError):
         raise InputFault(
             f"{folder} has no {NAME}",
             where=str(folder),
             reason="its stage has not finished",
             fix="run `dvc repro` in the experiment folder",
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputFault(f"not a manifest: {error}", where=str(path), fix="delete the folder and run `dvc repro`") from None
+
+
+def _checked(stage: Any, files: list[Entry], counts: Any, facts: Any) -> Manifest:
+    """Raises ValueError for values that no stage writes."""
+    entries = all((type(one.path), type(one.bytes), type(one.sha256)) == (str, int, str) for one in files)
+    if not (entries and isinstance(stage, str) and isinstance(counts, dict) and isinstance(facts, dict)):
+        raise ValueError("stage, files, counts or facts are of another type")
+    if wrong := [name for name, count in counts.items() if type(count) is not int]:
+        raise ValueError(f"{', '.join(wrong)}: not counts")
+    if len({one.path for one in files}) < len(files):
+        raise ValueError("a file is named twice")
+    return Manifest(stage, tuple(files), Stated(counts), Stated(facts))
 
 
 def verify(folder: Path) -> Manifest:

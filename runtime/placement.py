@@ -1,15 +1,15 @@
 """Where and how fast a stage runs. Nothing here may change a result, so no stage depends on it."""
 
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
-import yaml
+from pydantic.dataclasses import dataclass
 
+from runtime import compiled
 from runtime.faults import StageFault
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config={"extra": "forbid"})
 class Placement:
     """`workers`: processes of a data stage; `threads`: threads of a numerical library; `log_every`: steps a log line."""
 
@@ -20,11 +20,12 @@ class Placement:
 
 
 def read(path: Path) -> Placement:
-    """Read `placement.yaml`; without the file, one worker, two threads. Raises StageFault on unknown keys."""
+    """Read `placement.yaml`; without the file, one worker, two threads. Raises StageFault for anything that is no placement."""
     if not path.exists():
         return Placement()
-    values: dict[str, Any] = yaml.safe_load(path.read_text("utf-8")) or {}
-    unknown = sorted(set(values) - set(Placement.__dataclass_fields__))
-    if unknown:
-        raise StageFault(f"unknown keys {', '.join(unknown)}", where=path.name, fix="run `mindspec compile`, which writes this file")
-    return Placement(**{**values, "device_ids": tuple(values.get("device_ids", (0,)))})
+    placement: Placement = compiled.validated(Placement, compiled.read_yaml(path), path.name)
+    wrong = [one.name for one in fields(Placement) if one.name != "device_ids" and getattr(placement, one.name) < 1]
+    wrong += [] if placement.device_ids and min(placement.device_ids) >= 0 else ["device_ids"]
+    if wrong:
+        raise StageFault(f"{', '.join(wrong)}: not in range", where=path.name, fix=compiled.FIX)
+    return placement

@@ -21,10 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
-import yaml
-from pydantic import TypeAdapter, ValidationError
-
 from runtime import atomic, manifest, placement
+from runtime.compiled import JSON, read_json, read_yaml, validated
 from runtime.contracts import installed
 from runtime.contracts.base import Contract
 from runtime.faults import EnvironmentFault, StageFault
@@ -32,7 +30,6 @@ from runtime.manifest import Manifest
 from runtime.terminal import Bar, Terminal
 
 P = TypeVar("P")
-JSON = dict[str, Any]
 
 
 @dataclass
@@ -149,6 +146,7 @@ def execute(contract: Contract) -> None:
     environment = read_yaml(Path("config/environment.yaml"))
     check_installed(environment, contract)
     with _claim(Path(".scratch") / contract.name) as scratch, _log(contract.name) as terminal:
+        _check_one_disk(scratch, Path(contract.output))
         key = stage_key(contract, environment)
         out = _fresh(scratch, key)
         stage = Stage(contract, Path.cwd(), parameters, placement.read(Path("placement.yaml")), terminal, out, out.parent)
@@ -171,36 +169,18 @@ def check_installed(locked: Mapping[str, str], contract: Contract) -> None:
         )
 
 
-def read_yaml(path: Path) -> JSON:
-    """Read a compiled YAML file. Raises StageFault where it is missing or is not a mapping."""
-    if not path.exists():
-        raise StageFault(f"{path} is missing", where=str(path), fix="run `mindspec compile`, and start stages in the experiment folder")
-    content = yaml.safe_load(path.read_text("utf-8"))
-    if not isinstance(content, dict):
-        raise StageFault("not a mapping", where=str(path), fix="run `mindspec compile`")
-    return cast(JSON, content)
-
-
 def read_parameters(contract: Contract) -> Any:
     """The typed parameters of a stage, after `params.json` and the config were found to agree. Raises StageFault."""
     config = read_yaml(Path(contract.config))
     _check_tracked(contract, config)
-    if contract.parameters is None:
-        return config
-    try:
-        return TypeAdapter(contract.parameters).validate_json(json.dumps(config), strict=True)
-    except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-        raise StageFault(
-            wrong, where=contract.config, reason="the file is not what the compiler writes", fix="run `mindspec compile`"
-        ) from None
+    return config if contract.parameters is None else validated(contract.parameters, config, contract.config)
 
 
 def _check_tracked(contract: Contract, config: JSON) -> None:
     """A changed `params.json` must not leave the training as it was while the record shows the new value."""
     if not contract.tracked:
         return
-    recorded = json.loads(Path("params.json").read_text("utf-8"))
+    recorded = read_json(Path("params.json"))
     for name, path in contract.tracked.items():
         in_params, in_config = look_up(recorded, name), look_up(config, path)
         if in_params != in_config or type(in_params) is not type(in_config):
@@ -248,6 +228,18 @@ def _claim(folder: Path) -> Iterator[Path]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield folder
+
+
+def _check_one_disk(scratch: Path, final: Path) -> None:
+    """Before the work, not after it: a rename is whole or not at all, and no rename leads to another file system."""
+    place = next(folder for folder in final.parents if folder.exists())
+    if scratch.stat().st_dev != place.stat().st_dev:
+        raise StageFault(
+            f"{scratch} and {place.resolve().name} are on different file systems",
+            where=str(scratch),
+            reason="a result is renamed into place, and a copy that is interrupted would be half a result",
+            fix="put the whole experiment on one of them, .scratch included",
+        )
 
 
 def _fresh(scratch: Path, key: str) -> Path:

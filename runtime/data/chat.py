@@ -62,10 +62,10 @@ def load_template(path: Path) -> Template:
     """Read a compiled template. Raises StageFault that lists every unknown, missing or contradictory entry."""
     try:
         template = TypeAdapter(Template).validate_json(json.dumps(yaml.safe_load(path.read_text("utf-8"))), strict=True)
-    except yaml.YAMLError as error:
-        raise _broken(path, [str(error).replace("\n", " ")]) from None
     except ValidationError as error:
         raise _broken(path, [f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}" for fault in error.errors()]) from None
+    except (OSError, yaml.YAMLError, TypeError, ValueError) as error:
+        raise _broken(path, [str(error).replace("\n", " ")]) from None
     if wrong := [*_contradictions(template)]:
         raise _broken(path, wrong)
     return template

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+from runtime.compiled import JSON, read_yaml
 from runtime.contracts.registry import BY_NAME
 from runtime.contracts.report import FOLDERS, STAGES, Report
 from runtime.faults import InputFault
 from runtime.manifest import NAME, Manifest, sha256_of
-from runtime.stage import JSON, Stage, read_yaml
+from runtime.stage import Stage
 
 PRODUCER: dict[str, str] = {BY_NAME[stage].output: stage for stage in STAGES}
 CURVES = {"pretrain": "plots/pretrain.csv", "finetune": "plots/finetune.csv"}

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
@@ -144,11 +146,94 @@ def test_a_result_that_was_changed_is_not_read(experiment: Path, monkeypatch: py
         manifest.verify(folder)
 
 
-def test_unknown_placement_is_refused_and_a_missing_file_means_defaults(experiment: Path) -> None:
+def test_a_placement_that_is_missing_means_defaults(experiment: Path) -> None:
     assert placement.read(Path("placement.yaml")) == placement.Placement()
-    Path("placement.yaml").write_text("wrokers: 2\n")
-    with pytest.raises(StageFault, match="wrokers"):
+    Path("placement.yaml").write_text("workers: 3\ndevice_ids: [1]\n")
+    assert placement.read(Path("placement.yaml")) == placement.Placement(workers=3, device_ids=(1,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wrokers: 2", "workers: many", "workers: 0", "threads: 2.5", "threads: true", "log_every: -1", "workers: null", "device_ids: 3",
+        "device_ids: []", "device_ids: [a]", "device_ids: [-1]", "[1]", "word", "1: 2", "workers: [", "", "\ufffe",
+    ],
+)  # fmt: skip
+def test_a_placement_of_nonsense_is_refused(experiment: Path, text: str) -> None:
+    Path("placement.yaml").write_text(text, "utf-16" if text == "\ufffe" else "utf-8")
+    with pytest.raises(StageFault) as refused:
         placement.read(Path("placement.yaml"))
+    assert refused.value.where.startswith("placement.yaml")
+    assert refused.value.fix == "run `mindspec compile`"
+
+
+DAMAGED_YAML = (b"", b"a: [1", b"a:\n\t- b", b"\xff\x00", b"\x00", b"- a", b"rank: 2024-01-01", b"rank: 2024-99-99", b"rank: !!set {a}")
+DAMAGED_YAML += (b"rank: &x [*x]", b"rank: !!python/object:os.system x")
+
+
+@pytest.mark.parametrize("content", [None, *DAMAGED_YAML])
+def test_a_damaged_configuration_is_refused_at_its_place(experiment: Path, content: bytes | None) -> None:
+    for name in ("config/double.yaml", "config/environment.yaml"):
+        path, before = experiment / name, (experiment / name).read_bytes()
+        path.unlink() if content is None else path.write_bytes(content)
+        Path("params.json").write_text("{}")
+        with pytest.raises(StageFault) as refused:
+            stage.execute(replace(CONTRACT, tracked={}))
+        assert refused.value.where.startswith(name)
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"lora":', b"\xff", b"[]"])
+def test_damaged_parameters_are_refused_at_their_place(experiment: Path, content: bytes | None) -> None:
+    Path("params.json").unlink() if content is None else Path("params.json").write_bytes(content)
+    with pytest.raises(StageFault) as refused:
+        stage.execute(CONTRACT)
+    assert refused.value.where.startswith("params.json")
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a second file system")
+def test_scratch_on_another_file_system_is_refused_before_the_work(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, lambda one: pytest.fail("the program was started"))
+    with TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        Path(".scratch").symlink_to(elsewhere)
+        if os.stat(elsewhere).st_dev == os.stat(".").st_dev:
+            pytest.skip("one file system")
+        with pytest.raises(StageFault, match="different file systems"):
+            stage.execute(CONTRACT)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"counts": ["rows"]}, {"counts": {"rows": "2"}}, {"counts": {"rows": True}}, {"facts": None}, {"facts": "x"}, {"stage": 1},
+        {"files": 5}, {"files": [{"path": "a.txt"}]}, {"files": [{"path": 1, "bytes": 1, "sha256": "x"}]},
+        {"files": 2 * [{"path": "a.txt", "bytes": 1, "sha256": "x"}]},
+    ],
+)  # fmt: skip
+def test_a_manifest_that_no_stage_writes_is_refused(experiment: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
+    install(monkeypatch, write_result)
+    stage.execute(CONTRACT)
+    path = Path("results/double/manifest.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(InputFault, match="not a manifest"):
+        manifest.read(Path("results/double"))
+
+
+def test_what_a_manifest_does_not_state_is_refused_when_it_is_asked_for(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, write_result)
+    stage.execute(CONTRACT)
+    made = manifest.read(Path("results/double"))
+    assert made.counts["rows"] == 2
+    for stated in (made.counts, made.facts):
+        with pytest.raises(InputFault, match="tokens is not stated"):
+            stated["tokens"]
+
+
+def test_a_file_where_a_result_folder_should_be_is_refused(experiment: Path) -> None:
+    Path("results").mkdir()
+    Path("results/double").write_text("")
+    with pytest.raises(InputFault, match=r"has no manifest\.json"):
+        manifest.verify(Path("results/double"))
 
 
 SLEEPER = """

@@ -9,6 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from samples import ROOT
 
+from runtime.data import chat
 from runtime.data.chat import (
     IGNORED,
     Message,
@@ -129,3 +130,11 @@ def test_a_marker_that_the_tokenizer_has_not_is_refused(tmp_path: Path, vocabula
     path.write_text(CHATML.read_text("utf-8").replace('begin: "<s>"', 'begin: "</s>"'), "utf-8")
     with pytest.raises(StageFault, match="begin is </s>, not the tokenizer's bos"):
         check_pieces(load_template(path), vocabulary)
+
+
+@pytest.mark.parametrize("content", [None, b"a: [", b"\xff", b"begin: 2024-01-01\nroles: {}", b"- a", b"begin: 2024-99-99"])
+def test_a_template_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "template.yaml").write_bytes(content)
+    with pytest.raises(StageFault, match=r"template\.yaml"):
+        chat.load_template(tmp_path / "template.yaml")
