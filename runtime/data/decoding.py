@@ -127,6 +127,8 @@ def _is_damaged_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
 
 def _detect(data: bytes, hints: Hints) -> str:
     label = (detect_encoding(data, from_html_meta=hints.html) or "utf-8").lower()
+    if hints.html and label.startswith("utf-16"):  # a declaration that could be read is not in UTF-16, whatever it says
+        label = (detect_encoding(data, from_html_meta=False) or "utf-8").lower()
     encoding, spoken = _CODECS.get(label, label), (hints.language or "").split("-")[0]
     if encoding in _CHINESE or spoken == "zh":
         common = {codec: _share_of_common(data, codec) for codec in _CHINESE}
@@ -145,7 +147,8 @@ def _share_of_common(data: bytes, encoding: str) -> float:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return -1.0
-    sample = [character.encode(encoding) for character in islice((one for one in text if one > "\x7f"), _SAMPLE)]
+    beyond = islice((one for one in text if one > "\x7f"), _SAMPLE)
+    sample = [character.encode(encoding, "ignore") for character in beyond]  # half of a pair that Big5 writes as one has no code
     return sum(_is_common(code, encoding) for code in sample) / max(len(sample), 1)
 
 

@@ -121,9 +121,25 @@ def split_rows(rows: Sequence[Row], share: float, seed: int) -> tuple[list[Row],
             f"{len(rows)} usable rows with {len(groups)} different prompts cannot be split",
             where=CONFIG,
             reason="training and validation each need a row, and share no prompt",
-            fix="give more rows, or see metrics for why rows were dropped",
+            fix="give more rows, with different prompts",
         )
     return train, kept_out
+
+
+def refuse_unused(parameters: Format, rows: Sequence[Row], tallies: Mapping[str, Tally]) -> None:
+    """Raise StageFault for a weighted source without a usable row."""
+    used = {row.source for row in rows}
+    for name, source in parameters.sources.items():
+        if source.weight > 0 and name not in used:
+            tally = tallies[name]
+            lost = {"duplicates": tally.duplicates, **tally.dropped}
+            why = ", ".join(f"{reason}: {count}" for reason, count in sorted(lost.items()) if count)
+            raise StageFault(
+                f"the source {name} has weight {source.weight} and no usable row; {tally.read} were read",
+                where=source.path,
+                reason=why or "its files have no rows",
+                fix=f"mend its rows, set a larger model.seq_length if they are too long, or set data.instruct.sources.{name}.weight=0",
+            )
 
 
 def weigh(rows: Sequence[Row], weights: Mapping[str, float], seed: int) -> list[Row]:
@@ -157,6 +173,7 @@ def run(stage: Stage[Format]) -> None:
         rows = list(
             encode_all(dialogues, tallies, lambda dialogue: encode_dialogue(dialogue, template, vocabulary, parameters), bar.advance)
         )
+    refuse_unused(parameters, rows, tallies)
     before, validation = split_rows(rows, parameters.validation, parameters.seed)
     train = weigh(before, {name: source.weight for name, source in parameters.sources.items()}, parameters.seed)
     splits = {"train": train, "validation": validation}

@@ -5,7 +5,11 @@ import re
 from resiliparse.extract.html2text import extract_plain_text
 
 _NEVER_TEXT = ["script", "style", "noscript", "template"]
-_CODE = re.compile(r"(?P<pre><pre\b.*?</pre\s*>)|<code\b[^>]*>(?P<content>.*?)</code\s*>", re.IGNORECASE | re.DOTALL)
+# From the last opening tag before a closing one: a search from each of many that are never closed would take their number squared.
+_CODE = re.compile(
+    r"(?P<pre><pre\b(?:(?!<pre\b).)*?</pre\s*>)|<code\b(?:(?!<code\b)[^>])*>(?P<content>(?:(?!<code\b).)*?)</code\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
 _IN_A_SENTENCE = re.compile(r"([^>]|<p\b[^>]*>|</?(a|b|i|em|strong|span|code|kbd|var|tt|dt)\b[^>]*>)\s*\Z", re.IGNORECASE)
 _CONTEXT = 200
 # The main-content mode drops a text node that is one wide character (resiliparse 2.0.1): 第<b>一</b>章 would lose its number.

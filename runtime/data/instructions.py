@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from runtime.data.chat import Message, Template, prompt_messages
+from runtime.data.provenance import printable
 from runtime.faults import StageFault
 
 JSON = dict[str, Any]
@@ -56,20 +57,23 @@ def read(root: Path, path: str, format: str, source: str, template: Template) ->
 def _reader(format: str, template: Template) -> Callable[[JSON, str], list[Message]]:
     if format == "alpaca":
         return lambda row, where: _alpaca(row, where, template)
+    if format not in TURNS:
+        raise StageFault(f"unknown format {format!r}", where="config/format.yaml", fix=f"use one of alpaca, {', '.join(TURNS)}")
     return lambda row, where: _turns(row, where, format)
 
 
 def files_of(root: Path, path: str) -> list[tuple[str, Path]]:
     """Names relative to the project root, and where they lie."""
     place = root / path
-    files = sorted(place.rglob("*.jsonl"), key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
+    inside = (file for file in place.rglob("*.jsonl") if file.is_file())
+    files = sorted(inside, key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
     if not files or not files[0].is_file():
         raise StageFault(
             f"{path} is neither a file nor a folder with *.jsonl",
             where="config/format.yaml",
             fix="mend data.instruct.sources.*.path (relative to the project root)",
         )
-    return [(file.relative_to(root).as_posix(), file) for file in files]
+    return [(printable(file.relative_to(root).as_posix(), path), file) for file in files]
 
 
 def _rows(name: str, file: Path) -> Iterator[tuple[str, JSON]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from runtime.contracts.ingest import Source
+from runtime.data.provenance import printable
 from runtime.faults import StageFault
 
 SUFFIXES = {
@@ -59,7 +60,7 @@ def files_of(root: Path, name: str, source: Source) -> list[RawFile]:
     found = sorted((path.relative_to(top).as_posix(), path) for path in _walk(top, ()) if _belongs(path, source.format))
     if not found:
         raise _nothing(top, name, source)
-    return [RawFile(path, f"{source.path.rstrip('/')}/{relative}", _printable(relative, source)) for relative, path in found]
+    return [RawFile(path, f"{source.path.rstrip('/')}/{relative}", printable(relative, source.path)) for relative, path in found]
 
 
 def _walk(folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Path]:
@@ -82,14 +83,6 @@ def _walk(folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Path]:
 def _belongs(path: Path, format: str) -> bool:
     name = path.name.lower().removesuffix(".gz")
     return name.endswith(SUFFIXES[format])
-
-
-def _printable(relative: str, source: Source) -> str:
-    try:
-        relative.encode()
-    except UnicodeEncodeError:
-        raise StageFault(f"the file name {relative!r} is not UTF-8", where=source.path, fix="rename the file") from None
-    return relative
 
 
 def _nothing(top: Path, name: str, source: Source) -> StageFault:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from runtime.faults import StageFault
 from runtime.manifest import sha256_of
 
 
@@ -18,3 +19,12 @@ def describe(files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
         digest.update(f"{name}\0{sha256_of(path)}\n".encode())
         count += 1
     return {"files": count, "sha256": digest.hexdigest()}
+
+
+def printable(relative: str, path: str) -> str:
+    """The name of a file below the source `path`. Raises StageFault for one that is not UTF-8."""
+    try:
+        relative.encode()
+    except UnicodeEncodeError:
+        raise StageFault(f"the file name {relative!r} is not UTF-8", where=path, fix="rename the file") from None
+    return relative

@@ -29,6 +29,8 @@ LINE_SYMBOLS = ("\n", "\t")  # pieces of their own, so that no piece reaches acr
 BREAKS = re.compile("[\n\t\u2585]")  # the last one is SentencePiece's own sign of unknown text: it skips lines that hold it
 PROBES = ("a\nb", "a\tb", "a  b ", "  x", "\n\n x\t\t\n", "a\r\nb", "\u2581 \u3000\u00a0\u2028", "\ufe30\uff21\uff22\uff0c\uff1a")
 UNKNOWN_LIMIT = 0.01
+# Pieces of SentencePiece's own: unknown, the bytes, and a blank inside any piece.
+TAKEN = re.compile(r"<unk>|<0x[0-9A-F]{2}>|.*\u2581.*")
 
 
 @dataclass
@@ -90,7 +92,7 @@ def train(sentences: Iterable[str], parameters: Tokenizer) -> bytes:
             max_sentence_length=MAX_SENTENCE_BYTES,
             num_threads=THREADS,
         )
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         raise _refusal(str(error), parameters) from None
     return model.getvalue()
 
@@ -121,12 +123,13 @@ def check_special_tokens(parameters: Tokenizer) -> None:
     """Raise StageFault where two special pieces share a text, or one is empty or broken by a blank."""
     special = parameters.special_tokens
     texts = [special.pad, special.bos, special.eos, *special.user]
-    wrong = [text for text, count in Counter(texts).items() if count > 1 or not text or re.search(r"\s", text) or text == "<unk>"]
+    wrong = [text for text, count in Counter(texts).items() if count > 1 or not text or re.search(r"\s", text) or TAKEN.fullmatch(text)]
     if wrong:
         raise StageFault(
             f"special_tokens: {', '.join(map(repr, wrong))} cannot be used",
             where="config/tokenizer.yaml",
-            reason="each needs a text of its own, without blanks, other than <unk>: an id with two meanings hides the end of an answer",
+            reason="each needs a text of its own, without blanks, and none of SentencePiece's (<unk>, <0x0A>, \u2581): "
+            "an id with two meanings hides the end of an answer",
             fix="give pad, bos, eos and the markers different texts",
         )
 

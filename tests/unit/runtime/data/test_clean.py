@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from runtime.data import quality
 from runtime.data.characters import POLICIES, normalise, tidy
 from runtime.data.clean import applies
-from runtime.data.html_text import page_text
+from runtime.data.html_text import _CODE, _preserved, page_text
 from runtime.data.language import detect
 from runtime.faults import StageFault
 
@@ -198,3 +198,9 @@ def test_pages_are_extracted_and_other_formats_keep_their_signs(project: Project
         "一 < 二，请看这里的说明文字",
         "a <b> &lt; c, and the other things that are said in it",
     ]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("tag", ["<pre>x ", "<pre ", "<code>a b\n", "<code "])
+def test_a_page_of_tags_that_are_never_closed_takes_no_time(tag: str) -> None:
+    assert _CODE.sub(_preserved, tag * 100_000) == tag * 100_000

@@ -100,3 +100,15 @@ def test_mojibake_is_undone(text: str) -> None:
 )
 def test_right_text_is_left_alone(text: str) -> None:
     assert repair(text) == text
+
+
+@pytest.mark.parametrize("language", ["zh", None])
+def test_a_pair_that_big5_writes_as_one_code_is_read(language: str | None) -> None:
+    text = TRADITIONAL * 2 + "\u00ca\u0304"
+    assert decode(text.encode("big5hkscs"), "a.txt", Hints(language=language)).text == text
+
+
+@pytest.mark.parametrize("label", ["utf-16", "utf-16le", "utf-16be", "unicode"])
+def test_a_page_that_declares_utf_16_in_ascii_is_not_in_utf_16(label: str) -> None:
+    page = f'<meta charset="{label}"><p>{FRENCH * 2}'
+    assert FRENCH in decode(page.encode("latin-1"), "a.html", Hints(html=True)).text

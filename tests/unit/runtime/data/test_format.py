@@ -151,3 +151,12 @@ def test_a_row_without_an_answer_is_refused_at_its_line(ready: Experiment) -> No
 def test_weights_that_select_nothing_are_refused(ready: Experiment) -> None:
     with pytest.raises(StageFault, match="select nothing"):
         ready.run(contract.CONTRACT, **settings(sources={"one": {"path": "data/one.jsonl", "format": "alpaca", "weight": 0.0}}))
+
+
+@pytest.mark.parametrize("lost", [[], [{"instruction": "fox 3?", "output": "3 dogs"}], [{"instruction": "x", "output": " "}]])
+def test_a_weighted_source_without_a_usable_row_is_refused_with_what_became_of_its_rows(ready: Experiment, lost: list[Any]) -> None:
+    ready.rows("data/one.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(9)])
+    ready.rows("data/two.jsonl", lost)
+    with pytest.raises(StageFault, match=rf"the source two has weight 1.0 and no usable row; {len(lost)} were read") as refused:
+        ready.run(contract.CONTRACT, **settings())
+    assert refused.value.reason in ("its files have no rows", "duplicates: 1", "empty_answer: 1")

@@ -1,6 +1,7 @@
 """Rows of three formats become the same dialogues, and a row that is none of them is refused at its line."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,16 @@ def test_bytes_that_are_not_utf8_are_refused_at_their_line(tmp_path: Path, templ
     with pytest.raises(StageFault) as caught:
         read(tmp_path, template, "alpaca")
     assert caught.value.where == "rows.jsonl:2"
+
+
+def test_a_file_name_that_is_not_utf_8_is_refused_and_a_folder_named_like_a_file_is_passed_over(tmp_path: Path, template: Template) -> None:
+    write(tmp_path, {"instruction": "a", "output": "x"}, name="rows/b.jsonl/c.jsonl")
+    assert len(read(tmp_path, template, "alpaca", "rows")) == 1
+    write(tmp_path, {"instruction": "a", "output": "x"}, name=os.fsdecode(b"rows/\xff.jsonl"))
+    with pytest.raises(StageFault, match="is not UTF-8"):
+        read(tmp_path, template, "alpaca", "rows")
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path, template: Template) -> None:
+    with pytest.raises(StageFault, match="unknown format 'chat'"):
+        read(tmp_path, template, "chat")

@@ -70,6 +70,8 @@ def test_text_of_nothing_but_blank_lines_is_refused() -> None:
         SpecialTokens(pad="<pad>", bos="<s>", eos="", user=()),
         SpecialTokens(pad="<pad>", bos="<s>", eos="</s>", user=("<unk>",)),
         SpecialTokens(pad="<pad>", bos="<s>", eos="</s>", user=("a b",)),
+        SpecialTokens(pad="<pad>", bos="<s>", eos="</s>", user=("a\u2581",)),
+        SpecialTokens(pad="<pad>", bos="<s>", eos="</s>", user=("<0x0A>",)),
     ],
 )
 def test_special_pieces_with_two_meanings_or_no_text_are_refused(special: SpecialTokens) -> None:
@@ -129,3 +131,8 @@ def test_one_core_gives_the_bytes_of_all_cores(kind: str) -> None:
     alone = model("import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); ")
     assert alone == model("")
     assert len(alone) > 1000
+
+
+def test_a_kind_of_model_that_sentencepiece_does_not_know_is_refused() -> None:
+    with pytest.raises(StageFault, match=r"SentencePiece refused: .*wordpiece"):
+        train(["some text"], settings(model_type="wordpiece"))
