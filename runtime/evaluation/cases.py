@@ -57,7 +57,7 @@ def _cases(path: Path, shown: str) -> Iterator[Case]:
 def _fields(line: bytes, where: str) -> dict[str, str]:
     try:
         content: Any = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StageFault(f"not JSON: {error}", where=where, fix="write one JSON object a line, in UTF-8") from None
     if not isinstance(content, dict):
         raise StageFault("not a JSON object", where=where, fix=f"write an object with {', '.join(REQUIRED)}")

@@ -33,7 +33,9 @@ TARGETS = {"cpu": "CPU", "gpu": "GPU", "ascend": "Ascend"}
 
 def run(stage: Stage[Evaluate]) -> None:
     """Score both models; write `evaluation/` and the metrics."""
-    check_networks([(name, description.read(stage.input(name))) for name in MODELS], stage.parameters.dtype)
+    base, merged = (description.read(stage.input(name)) for name in MODELS)
+    check_networks([("base", base), ("merged", merged)], stage.parameters.dtype)
+    check_lineage(base, merged)
     context.prepare(stage.scratch / "mindspore", stage.placement.threads)
     asked = prepare(stage)
     scorer = _scorer(stage)
@@ -71,6 +73,17 @@ def check_networks(models: Sequence[tuple[str, Description]], dtype: str) -> Non
             where="config/evaluate.yaml",
             reason="scores of another precision are scores of another model",
             fix="run `mindspec compile`, which takes the dtype of the model",
+        )
+
+
+def check_lineage(base: Description, merged: Description) -> None:
+    """Raise InputFault unless `merged` is `base` with an adapter."""
+    if base.merged or not merged.merged or merged.base_sha256 != base.weights_sha256:
+        raise InputFault(
+            "merged is not this base with its adapter",
+            where=f"merged/{description.NAME}",
+            reason="scores would be told of another model than the one that was fine-tuned",
+            fix="delete the folder merged and run `dvc repro`",
         )
 
 
@@ -202,12 +215,21 @@ def margin(stage: Stage[Evaluate], asked: Asked, scores: Mapping[str, Mapping[st
     validation = stage.parameters.perplexity and stage.parameters.perplexity.split == "validation"
     if not asked.text or not validation or "bits_per_byte" not in stage.parameters.metrics:
         return {}
-    unigram = json.loads(stage.file("metrics/pack-pretrain.json").read_bytes())["unigram"]
+    unigram = read_unigram(stage.file("metrics/pack-pretrain.json"))
     margins = {name: round(unigram["bits_per_byte"] - scores[name]["bits_per_byte"], 6) for name in MODELS}
     if not margins["base"] > 0:
         frequencies = f"token frequencies ({unigram['bits_per_byte']} bits per byte)"
         stage.terminal.say(f"evaluate: the base model is no better than {frequencies}: it has learned no order yet")
     return {"unigram": {"perplexity": unigram["perplexity"], "bits_per_byte": unigram["bits_per_byte"], "margin": margins}}
+
+
+def read_unigram(path: Path) -> JSON:
+    """The scores of the unigram baseline. Raises InputFault where the metrics do not hold them."""
+    try:
+        found = json.loads(path.read_bytes())["unigram"]
+        return {name: float(found[name]) for name in ("perplexity", "bits_per_byte")}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputFault("holds no scores of the unigram baseline", where=str(path), fix="delete the file and run `dvc repro`") from None
 
 
 def write(folder: Path, asked: Asked, results: Mapping[str, Sequence[JSON]]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from runtime.contracts import installed
 from runtime.contracts.export import Export
-from runtime.faults import StageFault
+from runtime.faults import InputFault, StageFault
 from runtime.model import context, description, header
 from runtime.stage import Stage
 
@@ -24,6 +24,7 @@ def run(stage: Stage[Export]) -> None:
     asked = stage.parameters
     folder = stage.input("merged")
     described = description.read(folder)
+    check_merged(described)
     context.prepare(stage.scratch / "mindspore", stage.placement.threads)
     device = {"cpu": "CPU", "gpu": "GPU", "ascend": "Ascend"}[asked.device]
     context.check_device(device)
@@ -39,6 +40,12 @@ def run(stage: Stage[Export]) -> None:
         bar.advance()
     check_difference(difference, asked.dtype)
     _describe(stage, described, read, files, difference)
+
+
+def check_merged(described: description.Description) -> None:
+    """Raise InputFault for weights that hold no adapter: they are not what was fine-tuned."""
+    if not described.merged:
+        raise InputFault("these weights hold no adapter", where="merged/model.json", fix="delete the folder merged and run `dvc repro`")
 
 
 def sample(config: dict[str, int]) -> np.ndarray:

@@ -33,6 +33,7 @@ def test_cases_keep_their_order_and_lines(tmp_path):
         ({**GOOD, "id": "b", "input": None}, "input is not a text"),
         ("[1]", "not a JSON object"),
         ("{", "not JSON"),
+        pytest.param("[" * 100_000, "not JSON", id="deep"),
         ('{"id": "b", "group": "g", "instruction": "\\ud800", "reference": "x"}', "instruction holds half a character"),
     ],
 )

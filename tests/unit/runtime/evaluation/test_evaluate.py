@@ -21,7 +21,7 @@ from runtime.data import chat, tokenizer
 from runtime.evaluation import evaluate, held_out, questions
 from runtime.evaluation.cases import Case
 from runtime.evaluation.scoring import exact_match
-from runtime.faults import StageFault
+from runtime.faults import InputFault, StageFault
 from runtime.model import description, weights
 from runtime.model.description import Description
 from tests.unit.runtime.model.numpy_reference import logits
@@ -154,11 +154,13 @@ def experiment(tmp_path_factory):
 
 
 def write_models(folder, settings):
+    made_of: tuple[str, ...] = ()
     for seed, name in enumerate(("base", "merged")):
         values = random_weights(settings, seed)
         (folder / name).mkdir()
         weights.save(folder / name / "model.safetensors", values)
-        Description("LlamaForCausalLM", settings, weights.digest(values)).write(folder / name)
+        Description("LlamaForCausalLM", settings, weights.digest(values), *made_of).write(folder / name)
+        made_of = (weights.digest(values), "adapter")
         finish(folder / name, name)
 
 
@@ -359,6 +361,22 @@ def test_another_dtype_or_network_than_the_trained_one_is_refused():
         evaluate.check_networks([("base", trained), ("merged", trained)], "float16")
     with pytest.raises(StageFault, match="merged describes another network"):
         evaluate.check_networks([("base", trained), ("merged", other)], "float32")
+
+
+@pytest.mark.parametrize(("base", "merged"), [((), ()), ((), ("other", "a")), (("b", "a"), ("base", "a"))])
+def test_weights_that_are_not_this_base_with_its_adapter_are_refused(base, merged):
+    with pytest.raises(InputFault, match="not this base with its adapter"):
+        evaluate.check_lineage(Description("", {}, "base", *base), Description("", {}, "merged", *merged))
+    evaluate.check_lineage(Description("", {}, "base"), Description("", {}, "merged", "base", "a"))
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"unigram": {}}', '{"unigram": {"perplexity": "x", "bits_per_byte": 1}}'])
+def test_metrics_without_the_unigram_baseline_are_refused(tmp_path, content):
+    path = tmp_path / "pack-pretrain.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputFault, match="no scores of the unigram baseline"):
+        evaluate.read_unigram(path)
 
 
 @pytest.mark.parametrize("metrics", [["perplexity"], ["bits_per_byte"], ["perplexity", "bits_per_byte"]])

@@ -9,8 +9,8 @@ import pytest
 
 from runtime import manifest
 from runtime.contracts.merge import CONTRACT
-from runtime.faults import StageFault
-from runtime.model import adapter, description, lora, weights
+from runtime.faults import InputFault, StageFault
+from runtime.model import adapter, description, export, lora, weights
 from runtime.stage import execute
 
 CELL = "model.layers.0.attention.wq"
@@ -99,3 +99,9 @@ def test_two_runs_write_the_same_bytes(experiment: Path) -> None:
     first = (experiment / "merged" / "manifest.json").read_bytes()
     execute(CONTRACT)
     assert (experiment / "merged" / "manifest.json").read_bytes() == first
+
+
+def test_weights_without_an_adapter_are_not_exported() -> None:
+    with pytest.raises(InputFault, match="hold no adapter"):
+        export.check_merged(description.Description("LlamaForCausalLM", {}, "h"))
+    export.check_merged(description.Description("LlamaForCausalLM", {}, "h", "b", "a"))
