@@ -29,9 +29,7 @@ def run(stage: Stage[training.YAML]) -> None:
         before=lambda loaded, trainable: check_start(loaded, trainable, base, matched),
         checkpoint=Path(config["load_checkpoint"]),
     )
-    tensors, rest = lora.split(result.weights)
-    check_frozen(base, rest)
-    check_learned(tensors)
+    tensors = learned(result.weights, base)
     _write(
         stage,
         result,
@@ -93,6 +91,14 @@ def check_start(loaded: Weights, trainable: list[str], base: Weights, matched: d
             f"A is zero or B is not: {weights.summary(dead)}",
             reason="with A = B = 0 no gradient ever arrives; with B other than 0 training would not start from the base",
         )
+
+
+def learned(trained: Weights, base: Weights) -> Weights:
+    """The adapter's tensors of a finished training. Raises StageFault where the base changed or an adapter did not."""
+    tensors, rest = lora.split(trained)
+    check_frozen(base, rest)
+    check_learned(tensors)
+    return tensors
 
 
 def check_frozen(base: Weights, rest: Weights) -> None:
