@@ -27,6 +27,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         made = compare_selected(_selection(options))
+        if options.gate:
+            refuse_idle(made)
     except StageFault as fault:
         print(f"mindspec: compare: {fault}", file=sys.stderr)
         return 1
@@ -46,6 +48,12 @@ def compare_selected(chosen: Selection) -> Comparison:
     settings = {name: results.settings(name, chosen) for name in chosen.experiments}
     named = {setting.baseline for name, setting in settings.items() if setting.baseline not in (None, name)}
     return compare(selected, {name: results.baseline(name) for name in sorted(filter(None, named))}, settings)
+
+
+def refuse_idle(made: Comparison) -> None:
+    """Raises StageFault where no experiment is compared with another one: such a gate would pass whatever the scores are."""
+    if all(row.settings.baseline in (None, row.scores.name) for row in made.rows):
+        raise StageFault("the gate has nothing to compare with", fix="name a baseline: --baseline NAME, or `baseline` in params.yaml")
 
 
 def encode(comparison: Comparison) -> bytes:

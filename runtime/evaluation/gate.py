@@ -35,10 +35,13 @@ def main(arguments: Sequence[str]) -> int:
 def read() -> Comparison:
     """The comparison that the compare stage wrote. Raises StageFault where it is missing or is none."""
     try:
-        return from_dict(json.loads(JSON_FILE.read_bytes()))
+        comparison = from_dict(json.loads(JSON_FILE.read_bytes()))
+        if not comparison.rows:
+            raise ValueError("no experiment in it")
+        return comparison
     except FileNotFoundError:
         raise StageFault(
             f"{JSON_FILE} does not exist", where=str(JSON_FILE), fix="run `python -m runtime compare` in the project root"
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StageFault(f"not a comparison: {error}", where=str(JSON_FILE), fix="delete it and run `dvc repro`") from None

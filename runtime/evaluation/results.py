@@ -148,7 +148,7 @@ def _json(path: Path, fix: str) -> Any:
         return json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except FileNotFoundError:
         raise StageFault(f"{path} does not exist", where=str(path), fix=fix) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StageFault(f"not JSON: {error}", where=str(path), fix="delete the file and run its stage again") from None
 
 
@@ -161,7 +161,7 @@ def _yaml(path: Path, fix: str) -> Any:
         return yaml.safe_load(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         raise StageFault(f"{path} does not exist", where=str(path), fix=fix) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, or a date that is none
         raise StageFault(f"not YAML: {error}", where=str(path), fix="mend the file") from None
 
 

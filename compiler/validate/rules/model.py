@@ -87,5 +87,18 @@ def device_computes_the_type(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
             )
 
 
+@RULES.needing("model")
+def norms_do_not_overflow(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    if spec.model.dtype.layernorm == "float16":
+        yield Diagnostic(
+            "MS0305",
+            "float16 cannot hold the gradient of a normalisation layer",
+            path=("model", "dtype", "layernorm"),
+            reason="it divides by the third power of small activations; weights are NaN after the first update",
+            fix="use float32",
+            suggestion="float32",
+        )
+
+
 def _nearest_multiple(value: int, step: int) -> int:
     return max(step, round(value / step) * step)

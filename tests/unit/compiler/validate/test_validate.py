@@ -184,6 +184,7 @@ def load_demo() -> dict[str, Any]:
     [
         ("pretrain.optimizer.betas=[0,0.95]", "MS0205"),  # mindformers takes 0 < beta < 1
         ("pretrain.steps=1e30", "MS0205"),
+        ("model.dtype.layernorm=float16", "MS0305"),
         ("launch.threads=1e9", "MS0205"),
         ("device.device_ids=[-1]", "MS0205"),
         ("tokenizer.character_coverage=0.5", "MS0205"),

@@ -90,7 +90,22 @@ def test_compare_itself_fails_on_a_regression_when_it_is_asked_to_be_the_gate(pr
     write_experiment(project, "other", changed(exact_match=0.25))
     assert main(["compare", "--no-write"]) == 0
     assert main(["compare", "--no-write", "--gate"]) == 1
-    assert main(["compare", "--no-write", "--gate", "--experiments", "demo"]) == 0
+    assert main(["compare", "--no-write", "--gate", "--baseline", "demo", "--experiments", "demo", "other"]) == 1
+    assert main(["compare", "--no-write", "--baseline", "other", "--gate", "--experiments", "demo"]) == 0
+
+
+@pytest.mark.parametrize("arguments", [["demo"], ["demo", "--baseline", "demo"]])
+def test_a_gate_with_nothing_to_compare_is_refused(project, capsys, arguments):
+    assert main(["compare", "--no-write", "--gate", "--experiments", *arguments]) == 1
+    assert "the gate has nothing to compare with" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["experiments/demo/metrics/evaluate.json", "experiments/demo/record.json", "params.yaml"])
+@pytest.mark.parametrize("content", ["[" * 100_000, "a: 2021-13-45", "\xff"])
+def test_a_file_that_no_reader_can_read_is_refused(project, capsys, name, content):
+    (project / name).write_bytes(content.encode("latin-1"))
+    assert main(["compare", "--no-write"]) == 1
+    assert name in capsys.readouterr().err
 
 
 def test_the_comparison_is_the_same_bytes_every_time(project):
@@ -170,7 +185,7 @@ def test_a_tolerance_of_an_unknown_metric_is_refused(project, capsys):
     assert "experiments/demo/config/compare.yaml: tolerance of an unknown metric 'bits_per_bite'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("content", [None, "{", '{"experiments": [{}]}'])
+@pytest.mark.parametrize("content", [None, "{", "[" * 100_000, '{"experiments": [{}]}', '{"experiments": []}'])
 def test_a_gate_without_a_comparison_is_refused(project, capsys, content):
     if content is not None:
         (project / "comparison.json").write_text(content, "utf-8")
