@@ -29,17 +29,22 @@ def ended(contract: Contract) -> int:
         execute(contract)
     except StageFault as fault:
         return _refused(contract.name, fault, log)
-    except KeyboardInterrupt:
-        print(f"mindspec: {contract.name}: interrupted; nothing half-written is left, run it again", file=sys.stderr)
-        _leave(log, {"kind": "interrupted"})
-        return 130
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if interrupted(error):
+            print(f"mindspec: {contract.name}: interrupted; nothing half-written is left, run it again", file=sys.stderr)
+            _leave(log, {"kind": "interrupted"})
+            return 130
         fault = disk_fault(error)
         return _refused(contract.name, fault, log) if fault else _failed(contract.name, log)
     return 0
 
 
-def disk_fault(error: Exception) -> StageFault | None:
+def interrupted(error: BaseException | None) -> bool:
+    """Whether somebody pressed Ctrl-C; a library that is being loaded tells it as a failure to load."""
+    return error is not None and (isinstance(error, KeyboardInterrupt) or interrupted(error.__cause__ or error.__context__))
+
+
+def disk_fault(error: BaseException) -> StageFault | None:
     """The fault where it is the disk that refused; None for any other error."""
     fix = "make room, mend the rights or move away what stands there, then run it again; what was finished before stays"
     if isinstance(error, OSError) and error.errno in OF_THE_DISK:

@@ -30,6 +30,11 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def caused(error: Exception, cause: BaseException) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
 def end_with(monkeypatch: pytest.MonkeyPatch, error: BaseException | None) -> int:
     def run(stage: Any) -> None:
         with stage.bar(2, "rows") as bar:
@@ -57,6 +62,7 @@ def kind() -> str:
         (OSError(errno.ENOENT, "No such file or directory", "x"), 3, "failed"),
         (ZeroDivisionError("division by zero"), 3, "failed"),
         (KeyboardInterrupt(), 130, "interrupted"),
+        (caused(ImportError("initialization failed"), KeyboardInterrupt()), 130, "interrupted"),
     ],
 )
 def test_every_end_has_its_code(
