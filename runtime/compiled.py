@@ -13,6 +13,23 @@ JSON = dict[str, Any]
 FIX = "run `mindspec compile`"
 
 
+class Settings(JSON):
+    """A mapping of a mindformers YAML, which has no record of its own. Raises StageFault for a key that it lacks."""
+
+    def __init__(self, content: JSON, where: str) -> None:
+        super().__init__({key: _settings(value, where) for key, value in content.items()})
+        self._where = where
+
+    def __missing__(self, key: str) -> Any:
+        raise StageFault(f"{key} is missing", where=self._where, reason="the file is not what the compiler writes", fix=FIX)
+
+
+def _settings(value: Any, where: str) -> Any:
+    if isinstance(value, dict):
+        return Settings(value, where)
+    return [_settings(item, where) for item in value] if isinstance(value, list) else value
+
+
 def read_yaml(path: Path) -> JSON:
     """Read a compiled YAML file. Raises StageFault where it is missing, is not YAML, or is not a mapping."""
     try:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from runtime import atomic, manifest, placement
-from runtime.compiled import JSON, read_json, read_yaml, validated
+from runtime.compiled import JSON, Settings, read_json, read_yaml, validated
 from runtime.contracts import installed
 from runtime.contracts.base import Contract
 from runtime.faults import EnvironmentFault, StageFault
@@ -173,7 +173,9 @@ def read_parameters(contract: Contract) -> Any:
     """The typed parameters of a stage, after `params.json` and the config were found to agree. Raises StageFault."""
     config = read_yaml(Path(contract.config))
     _check_tracked(contract, config)
-    return config if contract.parameters is None else validated(contract.parameters, config, contract.config)
+    if contract.parameters is None:
+        return Settings(config, contract.config)
+    return validated(contract.parameters, config, contract.config)
 
 
 def _check_tracked(contract: Contract, config: JSON) -> None:

@@ -183,6 +183,15 @@ def test_a_damaged_configuration_is_refused_at_its_place(experiment: Path, conte
         path.write_bytes(before)
 
 
+def test_a_key_that_a_mindformers_file_lacks_is_refused_when_it_is_asked_for(experiment: Path) -> None:
+    Path("config/double.yaml").write_text("callbacks: [{type: StopAtStep}]\n")
+    config = stage.read_parameters(replace(CONTRACT, parameters=None, tracked={}))
+    assert config["callbacks"][0]["type"] == "StopAtStep"
+    for lacking in (lambda: config["model"], lambda: config["callbacks"][0]["step"]):
+        with pytest.raises(StageFault, match="is missing"):
+            lacking()
+
+
 @pytest.mark.parametrize("content", [None, b"", b'{"lora":', b"\xff", b"[]"])
 def test_damaged_parameters_are_refused_at_their_place(experiment: Path, content: bytes | None) -> None:
     Path("params.json").unlink() if content is None else Path("params.json").write_bytes(content)
