@@ -29,7 +29,7 @@ STANDS_FOR = {"NAME": "demo", "STAGE": "clean", "CODE": "MS0301"}
 # Made by a command of the page, or by DVC, beside what the stages declare.
 MADE = {
     "dvc.lock", "comparison.html", "comparison.json", "baselines/demo.json", "manifest.json", "data/raw/notes.dvc",
-    ".venv", "timings", "logs", ".scratch", "experiments/demo",
+    ".venv", "timings", "logs", ".scratch", ".mindspec/error.log", "experiments/demo",
 }  # fmt: skip
 
 Page = str
