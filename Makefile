@@ -25,12 +25,12 @@ $(STAMP): requirements.lock requirements-installer.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "mindspec needs Python 3.11: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-installer.lock
-	@uv pip install -q --python $(BIN)/python --require-hashes -r requirements.lock || python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@uv pip install -q --system-certs --python $(BIN)/python --require-hashes -r requirements.lock || { echo "uv cannot reach the index; pip takes over" >&2; python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
 	@python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 lock:  ## choose versions again, within pyproject.toml
-	uv pip compile pyproject.toml --extra dev --generate-hashes --python-version 3.11 --no-emit-index-url --no-header -q -o requirements.lock
+	uv pip compile --system-certs pyproject.toml --extra dev --generate-hashes --python-version 3.11 --no-emit-index-url --no-header -q -o requirements.lock
 
 lint:
 	@ruff check . && ruff format --check .
