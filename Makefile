@@ -28,6 +28,7 @@ $(STAMP): requirements.lock requirements-installer.lock pyproject.toml
 	@uv pip install -q --system-certs --python $(BIN)/python --require-hashes -r requirements.lock || { echo "uv cannot reach the index; pip takes over" >&2; python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
 	@python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
+	@echo "ready; to use mindspec and dvc in this shell: source .venv/bin/activate"
 
 lock:  ## choose versions again, within pyproject.toml
 	uv pip compile --system-certs pyproject.toml --extra dev --generate-hashes --python-version 3.11 --no-emit-index-url --no-header -q -o requirements.lock

@@ -77,5 +77,6 @@ def _committed(project: Project, path: str, revision: str) -> bytes:
             raise Faults(
                 [Diagnostic("MS0032", f"{revision!r} is not a revision of this repository", fix="name a branch, a tag or a commit")]
             )
-        raise FileNotFoundError(path)
+        name = path.split("/")[1]
+        raise Faults([Diagnostic("MS0031", f"{revision} holds no {path}", fix=f"name a revision in which {name} had been run")])
     return shown.stdout

@@ -55,7 +55,7 @@ class LossScale(Section):
 
 
 class Checkpoint(Section):
-    """Saves from which a killed run continues."""
+    """Weights saved during a training, in its scratch folder."""
 
     every: Integer = identity("Steps between two saves.", "保存间隔。", unit="steps", ge=1)
     keep: Integer = identity("Saves that stay.", "保留的检查点数。", ge=1, default=2)

@@ -46,7 +46,8 @@ def faults(root: Path, overrides: list[str]) -> Faults:
 def test_text_of_each_code(case: Path, tmp_path: Path) -> None:
     found = faults(tmp_path, project(case, tmp_path))
     assert case.name in {fault.code for fault in found.diagnostics}
-    assert render(found.diagnostics) + "\n" == (case / "expected.txt").read_text(encoding="utf-8")
+    expected = case / "expected.txt"
+    assert render(found.diagnostics) + "\n" == (expected.read_text(encoding="utf-8") if expected.exists() else "")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -110,7 +110,7 @@ def some_checkpoint(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
                 "MS0346",
                 f"a save every {training.checkpoint.every} steps, but {training.steps} steps in all",
                 path=(stage, "checkpoint", "every"),
-                reason="nothing would be saved before the end: a killed run would start again from step 0",
+                reason="nothing would be saved before the end",
                 fix=f"choose at most {training.steps}",
             )
 
