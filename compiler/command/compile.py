@@ -20,5 +20,8 @@ def run(project: Project, options: argparse.Namespace) -> int:
         print(json.dumps({"ok": True, "changed": list(changed)}, ensure_ascii=False))
     else:
         sys.stdout.writelines(f"{path}\n" for path in changed)
-        print(f"{', '.join(one.spec.name for one in compiled)}: {len(changed) or 'no'} file{'s' * (len(changed) != 1)} changed", file=sys.stderr)
+        print(
+            f"{', '.join(one.spec.name for one in compiled)}: {len(changed) or 'no'} file{'s' * (len(changed) != 1)} changed",
+            file=sys.stderr,
+        )
     return 0
