@@ -84,6 +84,10 @@ def _no_specs() -> Diagnostic:
 
 
 def _unknown(name: str, known: list[str]) -> Diagnostic:
+    base = name.partition("--")[0]
+    if base != name and base in known:
+        fix = f"compile it as the sweep did: python -m compiler -m experiment={base} KEY=VALUE"
+        return Diagnostic("MS0001", f"{name} is a point of a sweep over {base}, not a spec of its own", fix=fix)
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}" if known else f"add {_FOLDER}/{name}.yaml"
     return Diagnostic("MS0001", f"no experiment is named {name}", fix=hint, suggestion=close[0] if close else "")

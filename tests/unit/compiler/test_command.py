@@ -73,6 +73,11 @@ def test_wrong_usage_ends_with_2(project: Project, arguments: list[str]) -> None
     assert ended.value.code == 2
 
 
+def test_a_point_of_a_sweep_is_told_from_a_misspelt_name(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "demo--finetune-lora-rank-4"]) == 1
+    assert "is a point of a sweep over demo" in capsys.readouterr().err
+
+
 def test_outside_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["check", "demo"]) == 1
