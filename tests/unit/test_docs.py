@@ -123,7 +123,7 @@ def test_both_languages_name_the_same_things() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_are_understood(page: Page) -> None:
     for arguments in commands(page):
-        parser().parse_args(arguments)
+        assert parser().parse_args(arguments).command == arguments[0]
 
 
 @pytest.mark.parametrize("page", READMES)
