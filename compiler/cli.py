@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler.diagnostics import Faults, render
+from compiler.diagnostics import Diagnostic, Faults, render
 from compiler.project import find_project
 
 COMMANDS = {
@@ -81,6 +81,12 @@ def report_faults(faults: Faults, *, as_json: bool) -> None:
         print(json.dumps({"ok": False, "diagnostics": [one.as_dict() for one in faults.diagnostics]}, ensure_ascii=False, indent=2))
     else:
         print(render(faults.diagnostics, colour=sys.stderr.isatty()), file=sys.stderr)
+
+
+def report_warnings(warnings: Sequence[Diagnostic]) -> None:
+    """What does not keep an experiment from being compiled, on standard error."""
+    if warnings:
+        print(render(warnings, colour=sys.stderr.isatty()), file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:

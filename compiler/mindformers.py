@@ -188,8 +188,8 @@ class ModelConfig:
     n_kv_heads: int
     vocab_size: int
     intermediate_size: int
-    rms_norm_eps: float = 1.0e-6
-    theta: float = 10000.0
+    rms_norm_eps: float
+    theta: float
     bos_token_id: int
     eos_token_id: int
     pad_token_id: int

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from compiler.diagnostics import Diagnostic
 from compiler.emit.files import experiment_files, root_file
 from compiler.emit.write import remove_stale, write_files
 from compiler.graph import StageGraph, verify
@@ -13,27 +14,29 @@ from compiler.planning.plan import plan
 from compiler.project import Project
 from compiler.resolve.experiment import resolve
 from compiler.spec import Spec
-from compiler.validate import validate
+from compiler.validate import review
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """`files`: path relative to the project root -> content."""
+    """`files`: path relative to the project root -> content; `warnings`: what does not keep it from being compiled."""
 
     spec: Spec
     graph: StageGraph
     files: Mapping[str, bytes]
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def compile_experiment(project: Project, name: str, overrides: Sequence[str] = (), *, rename: str | None = None) -> Compiled:
     """Compile one experiment in memory; `rename` gives a sweep point its own name. Raises Faults."""
     tree = load(project.root, name, overrides)
-    spec = validate(tree)
+    reviewed = review(tree)
+    spec = reviewed.spec
     if rename is not None:
         spec = spec.model_copy(update={"name": rename})
     experiment = resolve(spec, project)
     graph = verify(lower(plan(experiment), project))
-    return Compiled(spec, graph, experiment_files(graph))
+    return Compiled(spec, graph, experiment_files(graph), reviewed.warnings)
 
 
 def root_files(project: Project, compiled: Sequence[Compiled]) -> dict[str, bytes]:

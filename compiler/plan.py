@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from compiler.experiment import Experiment
+from compiler.planning.architecture import Architecture
+from compiler.spec.train import Layout
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,11 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Plan:
-    """`pretrain`, `finetune`: numbers that follow from steps, batch and layout."""
+    """`layout`: the one that was written, or that the planner chose; `pretrain`, `finetune`: numbers that follow from it."""
 
     experiment: Experiment
+    architecture: Architecture
+    layout: Layout
     profile: DeviceProfile
     pretrain: Schedule
     finetune: Schedule

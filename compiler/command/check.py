@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from compiler.cli import add_experiment_arguments
+from compiler.cli import add_experiment_arguments, report_warnings
 from compiler.command.selected import compile_selected
 from compiler.project import Project
 
@@ -14,5 +14,11 @@ def run(project: Project, options: argparse.Namespace) -> int:
     """Compile in memory; raises Faults."""
     compiled = compile_selected(project, options.name, options.overrides)
     names = [one.spec.name for one in compiled]
-    print(json.dumps({"ok": True, "experiments": names, "diagnostics": []}) if options.json else f"ok: {', '.join(names)}")
+    warnings = [warning for one in compiled for warning in one.warnings]
+    if options.json:
+        told = [warning.as_dict() for warning in warnings]
+        print(json.dumps({"ok": True, "experiments": names, "diagnostics": told}, ensure_ascii=False))
+    else:
+        report_warnings(warnings)
+        print(f"ok: {', '.join(names)}")
     return 0

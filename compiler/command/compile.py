@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from compiler.cli import add_experiment_arguments
+from compiler.cli import add_experiment_arguments, report_warnings
 from compiler.command.selected import compile_selected
 from compiler.pipeline import root_files, write
 from compiler.project import Project
@@ -16,6 +16,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     """Prints the paths that changed, one a line. Raises Faults, and then nothing is written."""
     compiled = compile_selected(project, options.name, options.overrides)
     changed = write(project, compiled, root_files(project, compiled) if options.name is None else None)
+    report_warnings([warning for one in compiled for warning in one.warnings])
     if options.json:
         print(json.dumps({"ok": True, "changed": list(changed)}, ensure_ascii=False))
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler import dvc
-from compiler.cli import add_experiment_arguments
+from compiler.cli import add_experiment_arguments, report_warnings
 from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.selected import compile_selected
 from compiler.machine import check_machine
@@ -25,6 +25,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     compiled = compile_selected(project, options.name, options.overrides)
     for one in compiled:
         check_machine(project, options.name or one.spec.name, options.overrides, one.spec, one.graph.environment)
+    report_warnings([warning for one in compiled for warning in one.warnings])
     folder = project.root / "experiments" / compiled[0].spec.name if options.name else project.root
     with dvc.alone(project.root):
         write(project, compiled, root_files(project, compiled) if options.name is None else None)

@@ -3,7 +3,7 @@
 from compiler import mindformers as mf
 from compiler.plan import Plan
 from compiler.spec import Spec
-from compiler.spec.train import Layout, Training
+from compiler.spec.train import Training
 from runtime.contracts.tokenizer import BOS_ID, EOS_ID, PAD_ID
 
 # Hugging Face name of a linear layer -> name of the cell in the legacy Llama.
@@ -39,15 +39,11 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, colu
         train_dataset=dataset,
         train_dataset_task=mf.DatasetTask(dataset_config=dataset),
         context=mf.Context(device_target=plan.profile.target),
-        recompute_config=mf.Recompute(recompute=_layout(spec).recompute == "full"),
+        recompute_config=mf.Recompute(recompute=plan.layout.recompute == "full"),
         callbacks=_callbacks(training, stage),
         runner_wrapper=mf.Wrapper(type=plan.profile.wrapper, max_grad_norm=training.optimizer.clip_norm),
         model=mf.Model(model_config=_model(plan, training, tuned)),
     )
-
-
-def _layout(spec: Spec) -> Layout:
-    return Layout() if spec.parallel == "auto" else spec.parallel
 
 
 def _pair(betas: tuple[float, ...]) -> tuple[float, float]:
@@ -91,8 +87,10 @@ def _model(plan: Plan, training: Training, tuned: bool) -> mf.ModelConfig:
         num_layers=model.num_layers,
         num_heads=model.num_heads,
         n_kv_heads=model.num_kv_heads,
-        vocab_size=spec.tokenizer.vocab_size,
+        vocab_size=plan.architecture.vocab_size,
         intermediate_size=model.intermediate_size,
+        rms_norm_eps=model.norm_eps,
+        theta=model.rope_theta,
         bos_token_id=BOS_ID,
         eos_token_id=EOS_ID,
         pad_token_id=PAD_ID,

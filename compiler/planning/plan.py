@@ -2,6 +2,7 @@
 
 from compiler.experiment import Experiment
 from compiler.plan import DeviceProfile, Plan, Schedule
+from compiler.planning.architecture import architecture
 from compiler.spec.train import Layout, Training
 
 PROFILES = {
@@ -17,7 +18,12 @@ def plan(experiment: Experiment) -> Plan:
     layout = Layout() if spec.parallel == "auto" else spec.parallel
     length = spec.model.seq_length
     return Plan(
-        experiment, PROFILES[spec.device.target], _schedule(spec.pretrain, layout, length), _schedule(spec.finetune, layout, length)
+        experiment=experiment,
+        architecture=architecture(spec),
+        layout=layout,
+        profile=PROFILES[spec.device.target],
+        pretrain=_schedule(spec.pretrain, layout, length),
+        finetune=_schedule(spec.finetune, layout, length),
     )
 
 

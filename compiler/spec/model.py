@@ -16,7 +16,7 @@ class Precision(Section):
 
 
 class Model(Section):
-    """A decoder-only transformer. The size of the vocabulary comes from the tokenizer."""
+    """A decoder-only transformer."""
 
     family: Literal["llama", "qwen2", "qwen3", "from_hf"] = identity("Architecture.", "模型结构。")
     hidden_size: Integer = identity("Width of the residual stream.", "隐藏层维度。", ge=1)
@@ -24,5 +24,17 @@ class Model(Section):
     num_layers: Integer = identity("Decoder layers.", "解码层数。", ge=1)
     num_heads: Integer = identity("Attention heads.", "注意力头数。", ge=1)
     num_kv_heads: Integer = identity("Key and value heads, shared by groups of heads.", "键值头数（分组共享）。", ge=1)
+    head_dim: Integer | None = identity(
+        "Width of one head; null is hidden_size / num_heads.", "单个注意力头的维度；null 表示 hidden_size / num_heads。", ge=2, default=None
+    )
+    vocab_size: Integer | None = identity(
+        "Rows of the embedding table; null is the tokenizer's vocabulary.",
+        "词嵌入表的行数；null 表示取分词器词表。",
+        ge=1,
+        default=None,
+    )
+    tie_embeddings: bool = identity("Whether one table embeds and scores.", "输入与输出是否共享词嵌入。", default=False)
+    rope_theta: float = identity("Base of the rotary position embedding.", "旋转位置编码的底数。", gt=0, default=10000.0)
+    norm_eps: float = identity("Added to the variance in a norm.", "归一化层的方差修正项。", gt=0, default=1.0e-6)
     seq_length: Integer = identity("Tokens of one training row.", "一条训练样本的长度。", unit="tokens", ge=2)
     dtype: Precision = section("Numeric types.", "数值精度。", default=Precision())

@@ -1,7 +1,7 @@
 """The step itself."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -14,10 +14,24 @@ from compiler.validate import structure
 from compiler.validate.rules import RULES
 
 
-def validate(tree: SourceTree) -> Spec:
-    """The spec that a composed tree declares.
+@dataclass(frozen=True)
+class Reviewed:
+    """`spec`, and what a person should know although it can be compiled: `warnings`, of severity warning."""
 
-    Raises Faults with every structural fault, and every fault of meaning in the sections that are structurally sound.
+    spec: Spec
+    warnings: tuple[Diagnostic, ...]
+
+
+def validate(tree: SourceTree) -> Spec:
+    """The spec that a composed tree declares. Raises Faults as `review` does."""
+    return review(tree).spec
+
+
+def review(tree: SourceTree) -> Reviewed:
+    """The spec that a composed tree declares, with its warnings.
+
+    Raises Faults where one of the findings is an error: every structural fault, and every fault of meaning in the sections
+    that are structurally sound.
     """
     faults = list(structure.faults(tree))
     broken = {str(fault.path[0]) for fault in faults if fault.path}
@@ -28,9 +42,9 @@ def validate(tree: SourceTree) -> Spec:
         except ValidationError as error:
             faults += _refused(error, (name,), tree)
     faults += [_placed(tree, fault) for fault in _meaning(tree, sections)]
-    if faults:
+    if any(fault.severity == "error" for fault in faults):
         raise Faults(faults)
-    return Spec.model_validate(tree.values)
+    return Reviewed(Spec.model_validate(tree.values), tuple(faults))
 
 
 def _typed(name: str, tree: SourceTree) -> Any:

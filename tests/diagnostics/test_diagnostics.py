@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostics import CODES, Faults, render
+from compiler.codes import CODES
+from compiler.diagnostics import Faults, render
 from compiler.parse import experiments, load
 from compiler.validate import validate
 

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from compiler.cli import COMMANDS, main, parser
+from compiler.codes import CODES
 from compiler.command.metrics_table import SHOWN, read_headline
-from compiler.diagnostics import CODES
 from compiler.pipeline import compile_experiment
 from compiler.project import Project
 from runtime.contracts.registry import CONTRACTS

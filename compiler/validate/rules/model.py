@@ -14,10 +14,6 @@ _NOT_BUILT = {
     "qwen3": "mindformers' graph needs four operators replaced on CPU, which this version does not do",
     "from_hf": "this version trains from random weights; it does not read a Hugging Face checkpoint",
 }
-_NO_BFLOAT16 = {
-    "cpu": "MindSpore's CPU kernels have no bfloat16 matrix product",
-    "gpu": "the CUDA kernels of this MindSpore have no bfloat16 matrix product",
-}
 
 
 @RULES.needing("model")
@@ -69,34 +65,6 @@ def head_dimension_is_even(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
             path=("model", "hidden_size"),
             reason="rotary position embedding turns pairs of dimensions",
             fix=f"make hidden_size a multiple of 2 x num_heads, for example {_nearest_multiple(width, 2 * heads)}",
-        )
-
-
-@RULES.needing("model", "device")
-def device_computes_the_type(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    reason = _NO_BFLOAT16.get(spec.device.target)
-    for part, dtype in spec.model.dtype.model_dump().items():
-        if dtype == "bfloat16" and reason:
-            yield Diagnostic(
-                "MS0305",
-                f"a {spec.device.target} cannot compute in bfloat16",
-                path=("model", "dtype", part),
-                reason=f"{reason}; the first step would fail",
-                fix="use float32",
-                suggestion="float32",
-            )
-
-
-@RULES.needing("model")
-def norms_do_not_overflow(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    if spec.model.dtype.layernorm == "float16":
-        yield Diagnostic(
-            "MS0305",
-            "float16 cannot hold the gradient of a normalisation layer",
-            path=("model", "dtype", "layernorm"),
-            reason="it divides by the third power of small activations; weights are NaN after the first update",
-            fix="use float32",
-            suggestion="float32",
         )
 
 

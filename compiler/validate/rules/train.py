@@ -26,7 +26,7 @@ Stage = Literal["pretrain", "finetune"]
 _STAGES: tuple[Stage, Stage] = ("pretrain", "finetune")
 
 
-def _both(spec: Spec) -> Iterator[tuple[Stage, Training]]:
+def trainings(spec: Spec) -> Iterator[tuple[Stage, Training]]:
     """The training sections that are sound."""
     for stage in _STAGES:
         if stage in spec.model_fields_set:
@@ -35,7 +35,7 @@ def _both(spec: Spec) -> Iterator[tuple[Stage, Training]]:
 
 @RULES.needing()
 def warm_up_ends(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         warmup = training.schedule.warmup_steps
         if warmup > training.steps:
             yield Diagnostic(
@@ -49,7 +49,7 @@ def warm_up_ends(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing()
 def rate_is_positive(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         for field, value, lowest in (("peak", training.schedule.peak, "0"), ("final", training.schedule.final, "0")):
             if value < 0 or (field == "peak" and value == 0):
                 yield Diagnostic(
@@ -63,7 +63,7 @@ def rate_is_positive(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing()
 def rate_decays(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         schedule = training.schedule
         if schedule.final > schedule.peak > 0:
             yield Diagnostic(
@@ -77,7 +77,7 @@ def rate_decays(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing()
 def rate_is_sane(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         if training.schedule.peak >= _LARGEST_RATE:
             yield Diagnostic(
                 "MS0344",
@@ -90,7 +90,7 @@ def rate_is_sane(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing()
 def two_checkpoints(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         if training.checkpoint.keep < 2:
             yield Diagnostic(
                 "MS0345",
@@ -104,7 +104,7 @@ def two_checkpoints(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing()
 def some_checkpoint(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         if training.checkpoint.every > training.steps:
             yield Diagnostic(
                 "MS0346",
@@ -116,52 +116,8 @@ def some_checkpoint(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 
 @RULES.needing()
-def loss_scale_is_complete(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    reads = {"none": (), "static": ("initial",), "dynamic": ("initial", "window")}
-    for stage, training in _both(spec):
-        scale = training.loss_scale
-        for field in ("initial", "window"):
-            if getattr(scale, field) is not None and field not in reads[scale.kind]:
-                yield Diagnostic(
-                    "MS0350",
-                    f"a loss scale of kind {scale.kind} has no {field}",
-                    path=(stage, "loss_scale", field),
-                    reason="the value would be ignored",
-                    fix=f"remove {field}, or set kind to {'static or dynamic' if field == 'initial' else 'dynamic'}",
-                )
-
-
-@RULES.needing()
-def accumulation_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
-        if training.accumulation > 1:
-            yield Diagnostic(
-                "MS0352",
-                f"{training.accumulation} forward passes an update are not built in this version",
-                path=(stage, "accumulation"),
-                reason="mindformers resets gradient_accumulation_steps to 1 outside semi-automatic parallel mode, without a word",
-                fix=f"use 1, and a micro_batch of {training.micro_batch * training.accumulation} for the same effective batch",
-                suggestion="1",
-            )
-
-
-@RULES.needing()
-def loss_scale_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
-        if training.loss_scale.kind != "none":
-            yield Diagnostic(
-                "MS0353",
-                f"a {training.loss_scale.kind} loss scale is not built in this version",
-                path=(stage, "loss_scale", "kind"),
-                reason="training would run without it",
-                fix="use none, with model.dtype.compute float32",
-                suggestion="none",
-            )
-
-
-@RULES.needing()
 def float32_holds_the_numbers(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
+    for stage, training in trainings(spec):
         for path, value, below in _in_float32(training):
             if fault := _lost(value, below):
                 yield Diagnostic(
@@ -196,19 +152,6 @@ def _lost(value: float, below: float | None) -> str:
         return "is 0"
     rounded: float = struct.unpack("f", struct.pack("f", value))[0]
     return f"is {rounded}" if below is not None and rounded >= below else ""
-
-
-@RULES.needing("model")
-def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in _both(spec):
-        if spec.model.dtype.compute == "float16" and training.loss_scale.kind == "none":
-            yield Diagnostic(
-                "MS0350",
-                "model.dtype.compute is float16, which needs a loss scale",
-                path=(stage, "loss_scale", "kind"),
-                reason="gradients below 6.0e-8 become zero and training stalls without a word",
-                fix="set model.dtype.compute to float32: loss scaling is not built in this version",
-            )
 
 
 @RULES.needing("finetune")

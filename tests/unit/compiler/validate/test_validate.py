@@ -71,7 +71,6 @@ def test_meaning_of_one_training_section_while_the_other_is_broken(project: Proj
         ("finetune.lora.target_modules=[wq]", "finetune.lora.targets"),
         ("finetune.lora_rank=4", "finetune.lora.rank"),
         ("model.num_hidden_layers=4", "model.num_layers"),
-        ("model.vocab_size=400", "tokenizer.vocab_size"),
         ("Model.num_layers=4", "model"),
         ("parallel.tp=2", "parallel.tensor"),
         ("data.pretrain.sources.handbook.fromat=html", "data.pretrain.sources.handbook.format"),
