@@ -60,7 +60,13 @@ def total_steps(config: YAML) -> int:
 
 
 def check_settings(config: YAML) -> None:
-    """Refuse what mindformers would change without a word. Raises StageFault."""
+    """Refuse what mindformers would change without a word, and a layout of several ranks, which no stage starts. Raises StageFault."""
+    if config.get("use_parallel"):
+        raise StageFault(
+            "use_parallel is true: this training is laid out over several devices",
+            reason="a stage starts one process; alone it would wait for the others, or train on a part of each batch",
+            fix="set device.count to 1 and parallel to the layout of one device, and compile again",
+        )
     total_steps(config)
     accumulation = config["runner_config"]["gradient_accumulation_steps"]
     if accumulation != 1:

@@ -32,6 +32,11 @@ def test_a_schedule_of_another_length_than_the_training_is_refused() -> None:
         training.check_settings(config(scheduled=20))
 
 
+def test_a_layout_over_several_devices_is_not_started_as_one_process() -> None:
+    with pytest.raises(StageFault, match="laid out over several devices"):
+        training.check_settings({**config(), "use_parallel": True})
+
+
 def test_accumulation_that_would_be_reset_is_refused() -> None:
     with pytest.raises(StageFault, match="gradient_accumulation_steps is 4"):
         training.check_settings(config(accumulation=4))
