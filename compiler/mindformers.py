@@ -17,7 +17,10 @@ class Trainer:
 
 @dataclass(frozen=True, kw_only=True)
 class Runner:
-    """`epochs` is an upper bound (an epoch has at least one step); `StopAtStep` ends the training at the exact step."""
+    """`epochs` is an upper bound (an epoch has at least one step); `StopAtStep` ends the training at the exact step.
+
+    `batch_size`: rows of one update on one device. `gradient_accumulation_steps` stays 1: mindformers would reset it.
+    """
 
     epochs: int
     batch_size: int
@@ -148,11 +151,25 @@ class CheckpointMonitor:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DynamicScale:
+    """A loss scale that halves at an overflow and doubles after `scale_window` updates without one; never below 1."""
+
+    type: str = "DynamicLossScaleUpdateCell"
+    loss_scale_value: float
+    scale_factor: int = 2
+    scale_window: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Wrapper:
-    """The training cell; `scale_sense` 1.0 is no loss scaling."""
+    """The training cell; `scale_sense` 1.0 is no loss scaling, another number a static one.
+
+    `accumulation`: ours, of `CpuTrainOneStepCell` alone; the rows of a batch are divided into so many micro batches.
+    """
 
     type: str
-    scale_sense: float = 1.0
+    accumulation: int | None = None
+    scale_sense: float | DynamicScale = 1.0
     use_clip_grad: bool = True
     max_grad_norm: float
 
@@ -176,8 +193,18 @@ class Pet:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RopeScaling:
+    """`scaling_factor` of `extend_method: LLAMA3`; the table of positions must be longer than the original length."""
+
+    factor: float
+    low_freq_factor: float
+    high_freq_factor: float
+    original_max_position_embeddings: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """The legacy Llama."""
+    """The legacy Llama. What is None stays at mindformers' default and is not written."""
 
     type: str = "LlamaConfig"
     batch_size: int
@@ -204,6 +231,11 @@ class ModelConfig:
     use_rope_slice: bool
     fused_rms_norm: bool
     offset: int = 0
+    qkv_has_bias: bool | None = None
+    tie_word_embeddings: bool | None = None
+    extend_method: str | None = None
+    scaling_factor: RopeScaling | None = None
+    max_position_embedding: int | None = None
     pet_config: Pet | None = None
 
 

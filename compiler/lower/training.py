@@ -1,13 +1,14 @@
 """Plan -> the mindformers files of pre-training and fine-tuning."""
 
+from typing import Any
+
 from compiler import mindformers as mf
+from compiler.families import FAMILIES, layer
 from compiler.plan import Plan
 from compiler.spec import Spec
+from compiler.spec.model import Model
 from compiler.spec.train import Training
 from runtime.contracts.tokenizer import BOS_ID, EOS_ID, PAD_ID
-
-# Hugging Face name of a linear layer -> name of the cell in the legacy Llama.
-CELLS = {"q_proj": "wq", "k_proj": "wk", "v_proj": "wv", "o_proj": "wo", "gate_proj": "w1", "down_proj": "w2", "up_proj": "w3"}
 
 
 def pretrain_config(plan: Plan) -> mf.TrainingConfig:
@@ -31,7 +32,7 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, colu
         output_dir=f".scratch/{stage}/mindformers",
         load_checkpoint="base/model.safetensors" if tuned else "",
         load_ckpt_format="safetensors" if tuned else None,
-        runner_config=mf.Runner(epochs=training.steps, batch_size=training.micro_batch, sink_mode=plan.profile.sink_mode),
+        runner_config=mf.Runner(epochs=training.steps, batch_size=_rows(training), sink_mode=plan.profile.sink_mode),
         optimizer=mf.Optimizer(
             betas=_pair(training.optimizer.betas), eps=training.optimizer.eps, weight_decay=training.optimizer.weight_decay
         ),
@@ -41,9 +42,33 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, colu
         context=mf.Context(device_target=plan.profile.target),
         recompute_config=mf.Recompute(recompute=plan.layout.recompute == "full"),
         callbacks=_callbacks(training, stage),
-        runner_wrapper=mf.Wrapper(type=plan.profile.wrapper, max_grad_norm=training.optimizer.clip_norm),
+        runner_wrapper=_wrapper(plan, training),
         model=mf.Model(model_config=_model(plan, training, tuned)),
     )
+
+
+def _rows(training: Training) -> int:
+    """Rows that one device reads for one update."""
+    return training.micro_batch * training.accumulation
+
+
+def _wrapper(plan: Plan, training: Training) -> mf.Wrapper:
+    accumulation = training.accumulation if training.accumulation > 1 else None
+    return mf.Wrapper(
+        type=plan.profile.wrapper,
+        accumulation=accumulation,
+        scale_sense=_scale(training),
+        max_grad_norm=training.optimizer.clip_norm,
+    )
+
+
+def _scale(training: Training) -> float | mf.DynamicScale:
+    scale, accumulation = training.loss_scale, training.accumulation
+    if scale.kind == "none":
+        return 1.0
+    if scale.kind == "static":
+        return scale.initial or STATIC_SCALE
+    return mf.DynamicScale(loss_scale_value=scale.initial or DYNAMIC_SCALE, scale_window=scale.window or SCALE_WINDOW * accumulation)
 
 
 def _pair(betas: tuple[float, ...]) -> tuple[float, float]:
@@ -65,7 +90,7 @@ def _learning_rate(training: Training) -> mf.LearningRate:
 def _dataset(spec: Spec, training: Training, columns: tuple[str, ...], rows: str) -> mf.Dataset:
     """A single file is named itself; of several shards, the folder of the split."""
     path = f"{rows}/train.mindrecord" if spec.pack.shards == 1 else f"{rows}/train"
-    return mf.Dataset(data_loader=mf.DataLoader(dataset_dir=path), input_columns=columns, batch_size=training.micro_batch, seed=spec.seed)
+    return mf.Dataset(data_loader=mf.DataLoader(dataset_dir=path), input_columns=columns, batch_size=_rows(training), seed=spec.seed)
 
 
 def _callbacks(training: Training, stage: str) -> tuple[mf.Callback, ...]:
@@ -91,6 +116,7 @@ def _model(plan: Plan, training: Training, tuned: bool) -> mf.ModelConfig:
         intermediate_size=model.intermediate_size,
         rms_norm_eps=model.norm_eps,
         theta=model.rope_theta,
+        **_rope_scaling(model),
         bos_token_id=BOS_ID,
         eos_token_id=EOS_ID,
         pad_token_id=PAD_ID,
@@ -102,8 +128,25 @@ def _model(plan: Plan, training: Training, tuned: bool) -> mf.ModelConfig:
         use_flash_attention=profile.flash_attention,
         use_rope_slice=profile.rope_slice,
         fused_rms_norm=profile.fused_rms_norm,
+        qkv_has_bias=FAMILIES[model.family].qkv_bias or None,
+        tie_word_embeddings=model.tie_embeddings or None,
         pet_config=_adapters(spec) if tuned else None,
     )
+
+
+def _rope_scaling(model: Model) -> dict[str, Any]:
+    """Llama 3.1's scaled frequencies. Their table needs more rows than the original length, or mindformers refuses them."""
+    scaling = model.rope_scaling
+    if scaling is None:
+        return {}
+    factors = mf.RopeScaling(
+        factor=scaling.factor,
+        low_freq_factor=scaling.low_freq_factor,
+        high_freq_factor=scaling.high_freq_factor,
+        original_max_position_embeddings=scaling.original_length,
+    )
+    rows = max(model.seq_length, scaling.original_length + 1)
+    return {"extend_method": "LLAMA3", "scaling_factor": factors, "max_position_embedding": rows}
 
 
 def _adapters(spec: Spec) -> mf.Pet:
@@ -116,5 +159,5 @@ def _adapters(spec: Spec) -> mf.Pet:
         lora_dropout=lora.dropout,
         param_init_type=dtype.params,
         compute_dtype=dtype.compute,
-        target_modules="|".join(f"{CELLS.get(target, target)}$" for target in lora.targets),
+        target_modules="|".join(f"{layer(target)}$" for target in lora.targets),
     )

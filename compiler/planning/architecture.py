@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from compiler.families import FAMILIES
 from compiler.spec import Spec
-
-BIASED = ("qwen2",)  # families whose query, key and value projections have a bias
-NORMALISED_HEADS = ("qwen3",)  # families that normalise each head's query and key
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,9 @@ class Architecture:
 
 
 def architecture(spec: Spec) -> Architecture:
-    """The network of a spec."""
+    """The network of a spec whose family is one of FAMILIES."""
     model = spec.model
+    family = FAMILIES[model.family]
     return Architecture(
         hidden_size=model.hidden_size,
         intermediate_size=model.intermediate_size,
@@ -74,6 +73,6 @@ def architecture(spec: Spec) -> Architecture:
         head_dim=model.head_dim or model.hidden_size // model.num_heads,
         vocab_size=model.vocab_size or spec.tokenizer.vocab_size,
         tied=model.tie_embeddings,
-        qkv_bias=model.family in BIASED,
-        qk_norm=model.family in NORMALISED_HEADS,
+        qkv_bias=family.qkv_bias,
+        qk_norm=family.qk_norm,
     )

@@ -17,6 +17,11 @@ class Spec(Section):
     name: Name = presentation("Name of the experiment and of its folder.", "实验名称，也是其文件夹名。")
     title: str = presentation("Title of the report.", "报告标题。", default="")
     description: str = presentation("What the experiment is for.", "实验说明。", default="")
+    smoke: bool = identity(
+        "Whether the experiment is shrunk to its small twin, named <name>--smoke, on the same data path.",
+        "是否缩小为同一数据路径上的小型试运行（名为 <name>--smoke）。",
+        default=False,
+    )
     seed: Seed = identity("Seed of every random choice.", "随机种子。")
     device: Device = section("Where it runs.", "运行设备。")
     launch: Launch = section("Workers, threads, logging.", "进程、线程与日志。", default=Launch())

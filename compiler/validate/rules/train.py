@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from compiler.diagnostics import Diagnostic
+from compiler.families import CELLS
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.spec.train import Finetune, Training
@@ -16,11 +17,6 @@ RULES = Rules()
 _LARGEST_RATE = 1.0
 _LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
 _SMALLEST_FLOAT32 = 2.0**-126  # smaller ones are flushed to zero
-# Hugging Face name to MindSpore name of the layers of a decoder.
-_LORA_LAYERS = {
-    "q_proj": "wq", "k_proj": "wk", "v_proj": "wv", "o_proj": "wo",
-    "gate_proj": "w1", "down_proj": "w2", "up_proj": "w3",
-}  # fmt: skip
 
 Stage = Literal["pretrain", "finetune"]
 _STAGES: tuple[Stage, Stage] = ("pretrain", "finetune")
@@ -177,11 +173,11 @@ def method_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing("finetune")
 def targets_exist(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    known = {*_LORA_LAYERS, *_LORA_LAYERS.values()}
+    known = {*CELLS, *CELLS.values()}
     seen: dict[str, str] = {}
     for index, target in enumerate(spec.finetune.lora.targets if spec.finetune.lora else ()):
         path = ("finetune", "lora", "targets", index)
-        layer = _LORA_LAYERS.get(target, target)
+        layer = CELLS.get(target, target)
         if target not in known:
             meant = suggest.closest(target, known)
             yield Diagnostic(
@@ -189,7 +185,7 @@ def targets_exist(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
                 f"no layer is named {target}",
                 path=path,
                 reason="a name that matches nothing is passed over, and the layer gets no adapter",
-                fix=f"did you mean {meant}?" if meant else f"known: {', '.join(_LORA_LAYERS)}",
+                fix=f"did you mean {meant}?" if meant else f"known: {', '.join(CELLS)}",
                 suggestion=meant or "",
             )
         elif layer in seen:
