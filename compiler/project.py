@@ -1,13 +1,13 @@
 """A project on disk: where it is, what it selects, which versions it locks, which code its stages run."""
 
-import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Faults
+from compiler.programs import Programs
 from compiler.selection import Selection, selection
 from compiler.source import Place
 
@@ -49,23 +49,9 @@ class Project:
         """The selection of `params.yaml`. Raises Faults that point at the key that is wrong."""
         return selection(self.root)
 
-    def code_of(self, module: str) -> tuple[str, ...]:
-        """Files of `runtime` that a program is made of: its own and what they import, transitively; sorted."""
-        seen: dict[str, Path] = {}
-        waiting = [module]
-        while waiting:
-            name = waiting.pop()
-            for part in _with_packages(name):
-                path = self._module_file(part)
-                if path is not None and part not in seen:
-                    seen[part] = path
-                    waiting.extend(_imports(path))
-        return tuple(sorted(path.relative_to(self.root).as_posix() for path in seen.values()))
-
-    def _module_file(self, module: str) -> Path | None:
-        base = self.root.joinpath(*module.split("."))
-        candidates = (base.with_suffix(".py"), base / "__init__.py")
-        return next((path for path in candidates if path.is_file()), None)
+    def programs(self) -> Programs:
+        """The source files as they are now."""
+        return Programs(self.root)
 
     def _read(self, name: str, code: str, fix: str) -> str:
         try:
@@ -82,19 +68,3 @@ def find_project(start: Path) -> Project:
         if (folder / MARKER).is_file():
             return Project(folder)
     raise Faults([Diagnostic("MS0004", f"no {MARKER} in {start} or above it", fix="change into a mindspec project")])
-
-
-def _with_packages(module: str) -> Iterator[str]:
-    """A module and the packages around it, whose `__init__` runs when it is imported."""
-    parts = module.split(".")
-    return (".".join(parts[: end + 1]) for end in range(len(parts)))
-
-
-def _imports(path: Path) -> Iterator[str]:
-    """Modules of `runtime` that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_bytes(), filename=str(path))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "runtime")
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "runtime":
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)

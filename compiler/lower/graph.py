@@ -9,6 +9,7 @@ from compiler.graph import StageGraph, StageNode
 from compiler.lower.parameters import BUILDERS
 from compiler.lower.training import finetune_config, pretrain_config
 from compiler.plan import Plan
+from compiler.programs import Programs
 from compiler.project import Project
 from compiler.spec import Spec
 from runtime.contracts.base import Contract
@@ -19,10 +20,10 @@ ROOT = "../.."
 
 def lower(plan: Plan, project: Project) -> StageGraph:
     """The stages in the order of the main job, each with the code files it runs as dependencies."""
-    spec = plan.experiment.spec
+    spec, programs = plan.experiment.spec, project.programs()
     return StageGraph(
         name=spec.name,
-        stages=tuple(_stage(contract, plan, project) for contract in CONTRACTS),
+        stages=tuple(_stage(contract, plan, programs) for contract in CONTRACTS),
         environment=plan.experiment.locked,
         template=plan.experiment.template,
         compare=_compare(spec),
@@ -31,10 +32,10 @@ def lower(plan: Plan, project: Project) -> StageGraph:
     )
 
 
-def _stage(contract: Contract, plan: Plan, project: Project) -> StageNode:
+def _stage(contract: Contract, plan: Plan, programs: Programs) -> StageNode:
     config = _config(contract, plan)
     tracked = {name: _at(config, path) for name, path in contract.tracked.items()}
-    return StageNode(contract, _dependencies(contract, plan.experiment.spec, project), config, tracked)
+    return StageNode(contract, _dependencies(contract, plan.experiment.spec, programs), config, tracked)
 
 
 def _config(contract: Contract, plan: Plan) -> Mapping[str, Any]:
@@ -66,9 +67,9 @@ def _at(config: Mapping[str, Any], dotted: str) -> Any:
     return value
 
 
-def _dependencies(contract: Contract, spec: Spec, project: Project) -> tuple[str, ...]:
+def _dependencies(contract: Contract, spec: Spec, programs: Programs) -> tuple[str, ...]:
     """What is read first: code, configuration, raw files, other stages' results."""
-    code = [f"{ROOT}/{path}" for path in (*project.code_of(contract.program), *contract.resources)]
+    code = [f"{ROOT}/{path}" for path in (*programs.files(contract.program), *contract.resources)]
     metrics = [f"metrics/{name}.json" for name in contract.reads_metrics]
     raw = [_from_experiment(path) for path in _raw_paths(contract, spec)]
     return tuple(dict.fromkeys([*code, contract.config, *contract.reads_files, *raw, *contract.inputs, *metrics, *contract.reads_plots]))

@@ -26,10 +26,11 @@ def lower_selection(project: Project, specs: Sequence[Spec]) -> RootGraph:
     """The gate is there when `params.yaml` or one of the selected experiments asks for it."""
     folders = [f"experiments/{spec.name}" for spec in specs]
     policies = [f"{folder}/config/compare.yaml" for folder in folders]
+    programs = project.programs()
     gated = project.selection.gate or any(spec.compare.gate for spec in specs)
     return RootGraph(
-        compare=(*project.code_of(COMPARE), *policies, *_results(folders), *_baselines(project, specs)),
-        gate=tuple(project.code_of(GATE)) if gated else None,
+        compare=(*programs.files(COMPARE), *policies, *_results(folders), *_baselines(project, specs)),
+        gate=programs.files(GATE) if gated else None,
         metrics=tuple(f"{folder}/{contract.metrics_file}" for folder in folders for contract in CONTRACTS if contract.metrics),
         plots=tuple(f"{folder}/{plot}" for folder in folders for contract in CONTRACTS for plot in contract.plots),
         params=tuple(f"{folder}/params.json" for folder in folders),
