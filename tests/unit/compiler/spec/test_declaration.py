@@ -14,10 +14,10 @@ from compiler.spec.walk import class_of
 
 PLACEMENT = {
     "device.memory", "device.interconnect", "device.nodes", "device.device_ids",
-    "launch.workers", "launch.threads", "launch.log_every",
+    "launch.workers", "launch.threads", "launch.log_every", "model.from_hf",
 }  # fmt: skip
 PRESENTATION = {
-    "name", "title", "description", "report.languages",
+    "name", "title", "description", "report.languages", "model.max_length",
     *(f"data.{corpus}.sources.*.{told}" for corpus in ("pretrain", "instruct") for told in ("licence", "date")),
 }  # fmt: skip
 
@@ -112,6 +112,6 @@ def test_maps_are_ordered_by_name() -> None:
 
 def test_sections_in_order() -> None:
     assert list(Spec.model_fields) == [
-        "name", "title", "description", "seed", "device", "launch", "model", "data", "tokenizer", "pack", "parallel",
+        "name", "title", "description", "smoke", "seed", "device", "launch", "model", "data", "tokenizer", "pack", "parallel",
         "pretrain", "finetune", "export", "evaluation", "compare", "report",
     ]  # fmt: skip
