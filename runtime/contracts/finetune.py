@@ -13,7 +13,7 @@ CONTRACT = Contract(
     tracked={
         "finetune.steps": "lr_schedule.total_steps",
         "finetune.schedule.peak": "lr_schedule.learning_rate",
-        "finetune.micro_batch": "runner_config.batch_size",
+        "finetune.micro_batch": "model.model_config.batch_size",
         "finetune.lora.rank": "model.model_config.pet_config.lora_rank",
         "finetune.lora.alpha": "model.model_config.pet_config.lora_alpha",
     },

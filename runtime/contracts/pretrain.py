@@ -16,6 +16,6 @@ CONTRACT = Contract(
         "model.hidden_size": "model.model_config.hidden_size",
         "pretrain.steps": "lr_schedule.total_steps",
         "pretrain.schedule.peak": "lr_schedule.learning_rate",
-        "pretrain.micro_batch": "runner_config.batch_size",
+        "pretrain.micro_batch": "model.model_config.batch_size",
     },
 )

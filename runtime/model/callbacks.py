@@ -14,12 +14,16 @@ from mindspore.train.callback import Callback, RunContext
 from runtime.faults import StageFault
 from runtime.terminal import Bar
 
+UNSCALED = 1.0  # also the least that a dynamic scale sinks to
+MOST_SKIPPED = 10
+
 
 @dataclass(frozen=True)
 class Step:
     """One optimizer step, `number` from 1. `learning_rate` is the one it used, `gradient_norm` before clipping.
 
-    trained_tokens: positions of the batch that count in its loss.
+    skipped: an overflow kept it from being applied; loss_scale: after the step, which may have changed it; trained_tokens:
+    positions of the batch that count in its loss.
     """
 
     number: int
@@ -27,6 +31,7 @@ class Step:
     learning_rate: float
     gradient_norm: float
     skipped: bool
+    loss_scale: float
     trained_tokens: int
 
 
@@ -40,9 +45,9 @@ def scalar(value: object) -> float:
 def observed(run_context: RunContext, trained: Callable[[tuple[np.ndarray, ...]], int]) -> Step:
     """The step that just ended, from what the training cell returned: loss, overflow, loss scale, learning rate, norm."""
     parameters: Any = run_context.original_args()
-    loss, overflow, _, learning_rate, norm = parameters.net_outputs[:5]
+    loss, overflow, scale, learning_rate, norm = map(scalar, parameters.net_outputs[:5])
     batch = tuple(column.asnumpy() for column in parameters.train_dataset_element)
-    return Step(int(parameters.cur_step_num), scalar(loss), scalar(learning_rate), scalar(norm), bool(scalar(overflow)), trained(batch))
+    return Step(int(parameters.cur_step_num), loss, learning_rate, norm, bool(overflow), scale, trained(batch))
 
 
 @MindFormerRegister.register(MindFormerModuleType.CALLBACK)
@@ -62,18 +67,44 @@ class StopAtStep(Callback):
 
 @MindFormerRegister.register(MindFormerModuleType.CALLBACK)
 class StopAtNonFinite(Callback):
-    """Refuse to go on at the first loss, gradient norm or overflow that is not finite, before anything is saved."""
+    """Refuse to go on at the first value that is not finite, before anything is saved.
+
+    An overflow under a loss scale is no such value: its step is skipped. It ends the training where the scale cannot help:
+    a dynamic one that has sunk to its minimum, a static one after MOST_SKIPPED steps in a row.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped = 0
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Raise StageFault that names the step and its values."""
-        step = observed(run_context, lambda batch: 0)
-        if math.isfinite(step.loss) and math.isfinite(step.gradient_norm) and not step.skipped:
-            return
+        parameters: Any = run_context.original_args()
+        self.judge(observed(run_context, lambda batch: 0), dynamic=parameters.train_network.loss_scaling_manager is not None)
+
+    def judge(self, step: Step, dynamic: bool) -> None:
+        """Look at one step, in the order of the training; dynamic: whether the loss scale moves. Raises StageFault."""
+        finite = math.isfinite(step.loss) and (step.skipped or math.isfinite(step.gradient_norm))
+        scaled = dynamic or step.loss_scale != UNSCALED
+        if not finite or (step.skipped and not scaled):
+            raise StageFault(
+                f"step {step.number}: the loss is {step.loss}, the gradient norm {step.gradient_norm}, "
+                f"the learning rate {step.learning_rate:.3g}",
+                reason="a value that is not finite never becomes finite again; going on would only overwrite good weights",
+                fix="lower schedule.peak or lengthen schedule.warmup_steps; look at the loss before this step in the log",
+            )
+        self.skipped = self.skipped + 1 if step.skipped else 0
+        if dynamic and step.skipped and step.loss_scale <= UNSCALED:
+            self._give_up(step, "the loss scale has sunk to its minimum", "lower schedule.peak, or set model.dtype.compute to float32")
+        if not dynamic and self.skipped >= MOST_SKIPPED:
+            self._give_up(step, "a static loss scale does not adapt", "lower loss_scale.initial, or set loss_scale.kind to dynamic")
+
+    def _give_up(self, step: Step, why: str, fix: str) -> None:
         raise StageFault(
-            f"step {step.number}: the loss is {step.loss}, the gradient norm {step.gradient_norm}, "
-            f"the learning rate {step.learning_rate:.3g}",
-            reason="a value that is not finite never becomes finite again; going on would only overwrite good weights",
-            fix="lower schedule.peak or lengthen schedule.warmup_steps; look at the loss before this step in the log",
+            f"step {step.number}: the gradients overflow with a loss scale of {step.loss_scale:g}, "
+            f"and {self.skipped} {'step has' if self.skipped == 1 else 'steps in a row have'} been skipped",
+            reason=f"{why}, so no further step would change the weights",
+            fix=fix,
         )
 
 
@@ -101,4 +132,5 @@ class History(Callback):
         step = observed(run_context, self.trained)
         self.steps.append(step)
         self.bar.advance()
-        self.bar.note(f"loss {step.loss:.4f}")
+        skipped = sum(step.skipped for step in self.steps)
+        self.bar.note(f"loss {step.loss:.4f}" + f", {skipped} skipped" * bool(skipped))

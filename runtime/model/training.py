@@ -16,6 +16,7 @@ from runtime.stage import Stage
 
 PLOT_HEADER = ("step", "loss", "learning_rate", "gradient_norm")
 LAST_STEPS = 20
+ACCUMULATING = "CpuTrainOneStepCell"
 YAML = dict[str, Any]
 
 
@@ -28,21 +29,24 @@ class Training:
 
     @property
     def trained_tokens(self) -> int:
-        """Positions that counted in a loss, over all steps."""
-        return sum(step.trained_tokens for step in self.steps)
+        """Positions that counted in a loss, over all steps that were applied."""
+        return sum(step.trained_tokens for step in self.steps if not step.skipped)
 
     def rows(self) -> list[tuple[int, str, str, str]]:
         """One row of the plot for every step, under PLOT_HEADER."""
         return [(s.number, f"{s.loss:.7g}", f"{s.learning_rate:.7g}", f"{s.gradient_norm:.7g}") for s in self.steps]
 
     def metrics(self) -> dict[str, Any]:
-        """Loss at the first step and mean of the last ones, steps, trained tokens."""
+        """Loss at the first step and mean of the last ones, steps, trained tokens; with a loss scale, what became of it."""
         last = [step.loss for step in self.steps[-LAST_STEPS:]]
+        scaled = any(step.skipped or step.loss_scale != 1 for step in self.steps)
+        scaling = {"loss_scale": self.steps[-1].loss_scale, "skipped_steps": sum(step.skipped for step in self.steps)}
         return {
             "loss_first": round(self.steps[0].loss, 6),
             "loss_last": round(sum(last) / len(last), 6),
             "steps": len(self.steps),
             "trained_tokens": self.trained_tokens,
+            **(scaling if scaled else {}),
         }
 
 
@@ -68,12 +72,29 @@ def check_settings(config: YAML) -> None:
             fix="set device.count to 1 and parallel to the layout of one device, and compile again",
         )
     total_steps(config)
-    accumulation = config["runner_config"]["gradient_accumulation_steps"]
-    if accumulation != 1:
+    resets = config["runner_config"]["gradient_accumulation_steps"]
+    if resets != 1:
         raise StageFault(
-            f"runner_config.gradient_accumulation_steps is {accumulation}",
+            f"runner_config.gradient_accumulation_steps is {resets}",
             reason="outside semi-automatic parallel mode mindformers resets it to 1, and the effective batch with it",
-            fix="set accumulation to 1 and a larger micro_batch",
+            fix="run `mindspec compile`: the accumulation of a spec goes to runner_wrapper.accumulation, which our training cell takes",
+        )
+    _check_accumulation(config["runner_wrapper"], config["runner_config"]["batch_size"])
+
+
+def _check_accumulation(wrapper: YAML, batch: int) -> None:
+    accumulation = wrapper.get("accumulation", 1)
+    if accumulation != 1 and wrapper["type"] != ACCUMULATING:
+        raise StageFault(
+            f"runner_wrapper.accumulation is {accumulation}, but a {wrapper['type']} overlooks it",
+            reason="all rows of the batch would go through one forward pass, with the memory that this takes",
+            fix="set accumulation to 1",
+        )
+    if batch % accumulation:
+        raise StageFault(
+            f"runner_config.batch_size is {batch}, which does not divide into {accumulation} micro batches",
+            reason="a batch holds the rows of one update: micro_batch x accumulation",
+            fix="run `mindspec compile`",
         )
 
 
@@ -100,8 +121,8 @@ def check_data(config: YAML, packed: Manifest, split: str = "train") -> None:
         raise StageFault(
             f"{rows} rows are fewer than one batch of {batch}",
             where=where,
-            reason="an incomplete batch is dropped, so no step would be made",
-            fix="use more data or a smaller micro_batch",
+            reason="a batch holds micro_batch x accumulation rows; an incomplete one is dropped, so no step would be made",
+            fix="use more data, a smaller micro_batch or less accumulation",
         )
 
 

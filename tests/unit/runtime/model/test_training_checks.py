@@ -11,6 +11,7 @@ from runtime.model import context, training
 def config(stop: int = 10, scheduled: int = 10, accumulation: int = 1, batch: int = 4) -> dict[str, Any]:
     return {
         "runner_config": {"batch_size": batch, "gradient_accumulation_steps": accumulation},
+        "runner_wrapper": {"type": "CpuTrainOneStepCell", "scale_sense": 1.0},
         "lr_schedule": {"total_steps": scheduled},
         "callbacks": [{"type": "StopAtStep", "step": stop}, {"type": "MFLossMonitor"}],
         "train_dataset": {"data_loader": {"dataset_dir": "packed/pretrain/train.mindrecord"}},
@@ -40,6 +41,18 @@ def test_a_layout_over_several_devices_is_not_started_as_one_process() -> None:
 def test_accumulation_that_would_be_reset_is_refused() -> None:
     with pytest.raises(StageFault, match="gradient_accumulation_steps is 4"):
         training.check_settings(config(accumulation=4))
+
+
+def test_accumulation_reaches_the_training_cell_through_its_own_key() -> None:
+    made = config(batch=8)
+    made["runner_wrapper"]["accumulation"] = 4
+    training.check_settings(made)
+    made["runner_config"]["batch_size"] = 6
+    with pytest.raises(StageFault, match="6, which does not divide into 4 micro batches"):
+        training.check_settings(made)
+    made["runner_wrapper"]["type"] = "MFTrainOneStepCell"
+    with pytest.raises(StageFault, match="accumulation is 4, but a MFTrainOneStepCell overlooks it"):
+        training.check_settings(made)
 
 
 @pytest.mark.parametrize(

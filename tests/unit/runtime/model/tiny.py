@@ -66,8 +66,17 @@ def training(stage: str, packed: str, columns: list[str], peak: float, pet: dict
     }  # fmt: skip
 
 
-def configure(folder: Path, shape: str = "dynamic", peak: float = 0.01, targets: str = ".*wq|.*w2", device: str = "CPU") -> None:
-    """Write the compiled files of the four stages."""
+def configure(
+    folder: Path,
+    shape: str = "dynamic",
+    peak: float = 0.01,
+    targets: str = ".*wq|.*w2",
+    device: str = "CPU",
+    compute: str = "float32",
+    recompute: dict[str, Any] | None = None,
+    **wrapper: Any,
+) -> None:
+    """Write the compiled files of the four stages; `wrapper` are further keys of the training cell."""
     lora = {"pet_type": "lora", "lora_rank": 4, "lora_alpha": 8.0, "lora_dropout": 0.0, "target_modules": targets}
     files = {
         "environment": {library: installed_version(library) for library in LIBRARIES},
@@ -77,6 +86,11 @@ def configure(folder: Path, shape: str = "dynamic", peak: float = 0.01, targets:
         "export": {"format": "mindir", "shape": shape, "dtype": "float32", "device": "cpu"},
     }
     files["pretrain"]["context"]["device_target"] = device
+    for stage in ("pretrain", "finetune"):
+        files[stage]["runner_wrapper"] |= wrapper
+        files[stage]["recompute_config"] |= recompute or {}
+        files[stage]["model"]["model_config"]["compute_dtype"] = compute
+        files[stage]["model"]["model_config"]["batch_size"] = BATCH // wrapper.get("accumulation", 1)
     (folder / "config").mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / "config" / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
