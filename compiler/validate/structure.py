@@ -7,16 +7,20 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+import pydantic
 
 from compiler.diagnostics import Diagnostic
-from compiler.schema import Schema, spec_schema
 from compiler.source import Path, Place, SourceTree, leaves
+from compiler.spec import Spec
 from compiler.spec.declare import TYPE_KEY
 from compiler.validate import suggest
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+Schema = dict[str, Any]
 
 _TYPE_NAMES = {
     "integer": "an integer", "number": "a number", "string": "text", "boolean": "true or false",
@@ -48,6 +52,8 @@ def faults(tree: SourceTree) -> Iterator[Diagnostic]:
     """Every structural fault of a tree, one a path."""
     yield from _not_finite(tree)
     yield from _line_ends(tree)
+    if _typed(tree):
+        return
     told: set[Path] = set()
     for violation in sorted(_violations(tree), key=_priority):
         if violation.keyword in ("additionalProperties", "required") or violation.path not in told:
@@ -55,7 +61,20 @@ def faults(tree: SourceTree) -> Iterator[Diagnostic]:
             yield from _explain(violation, tree)
 
 
+def _typed(tree: SourceTree) -> bool:
+    """Whether the types accept a tree: they take nothing that the schema refuses, which is slow to make and only explains."""
+    try:
+        Spec.model_validate(tree.values)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
 def _violations(tree: SourceTree) -> Iterator[Violation]:
+    from jsonschema import Draft202012Validator
+
+    from compiler.schema import spec_schema
+
     validator: Any = Draft202012Validator(spec_schema())
     for error in validator.iter_errors(tree.values):
         for leaf in _meant(error):
@@ -70,7 +89,7 @@ def _priority(violation: Violation) -> int:
     return 0 if violation.keyword == "type" else 1
 
 
-def _meant(error: ValidationError) -> Iterator[ValidationError]:
+def _meant(error: "ValidationError") -> "Iterator[ValidationError]":
     """An error of a union as the errors of the branch whose type the value has."""
     if error.validator != "anyOf":
         yield error
@@ -86,7 +105,7 @@ def _meant(error: ValidationError) -> Iterator[ValidationError]:
         yield error
 
 
-def _refuses_type(inner: ValidationError, outer: ValidationError) -> bool:
+def _refuses_type(inner: "ValidationError", outer: "ValidationError") -> bool:
     return inner.validator == "type" and inner.absolute_path == outer.absolute_path
 
 
@@ -262,6 +281,8 @@ def _expected(error: Violation) -> set[str]:
 
 
 def _resolved(schema: Schema) -> Schema:
+    from compiler.schema import spec_schema
+
     reference = schema.get("$ref")
     return spec_schema()["$defs"][reference.rpartition("/")[2]] if reference else schema
 
