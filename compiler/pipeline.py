@@ -13,14 +13,19 @@ from compiler.parse import load
 from compiler.planning.plan import plan
 from compiler.project import Project
 from compiler.resolve.experiment import resolve
+from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.validate import review
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """`files`: path relative to the project root -> content; `warnings`: what does not keep it from being compiled."""
+    """`tree`: what was written, and where; `files`: path relative to the project root -> content.
 
+    `warnings`: what does not keep it from being compiled.
+    """
+
+    tree: SourceTree
     spec: Spec
     graph: StageGraph
     files: Mapping[str, bytes]
@@ -29,14 +34,18 @@ class Compiled:
 
 def compile_experiment(project: Project, name: str, overrides: Sequence[str] = (), *, rename: str | None = None) -> Compiled:
     """Compile one experiment in memory; `rename` gives a sweep point its own name. Raises Faults."""
-    tree = load(project.root, name, overrides)
+    return compile_tree(project, load(project.root, name, overrides), rename=rename)
+
+
+def compile_tree(project: Project, tree: SourceTree, *, rename: str | None = None) -> Compiled:
+    """Compile what was composed: the steps behind parsing, for which only `tree` and the project's files count. Raises Faults."""
     reviewed = review(tree)
     spec = reviewed.spec
     if rename is not None:
         spec = spec.model_copy(update={"name": rename})
     experiment = resolve(spec, project)
     graph = verify(lower(plan(experiment), project))
-    return Compiled(spec, graph, experiment_files(graph), reviewed.warnings)
+    return Compiled(tree, spec, graph, experiment_files(graph), reviewed.warnings)
 
 
 def root_files(project: Project, compiled: Sequence[Compiled]) -> dict[str, bytes]:
