@@ -4,24 +4,8 @@ from dataclasses import dataclass
 
 from compiler.experiment import Experiment
 from compiler.planning.architecture import Architecture
+from compiler.planning.profiles import DeviceProfile
 from compiler.spec.train import Layout
-
-
-@dataclass(frozen=True)
-class DeviceProfile:
-    """How one kind of device lowers a model to mindformers fields.
-
-    target: MindSpore's device_target; flash_attention, fused_rms_norm, rope_slice, sink_mode: kernels and modes that the
-    device has; wrapper: the training cell; numpy_sampling: whether generation samples on the host.
-    """
-
-    target: str
-    flash_attention: bool
-    fused_rms_norm: bool
-    rope_slice: bool
-    sink_mode: bool
-    wrapper: str
-    numpy_sampling: bool
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, cast
 from compiler.graph import StageGraph, StageNode
 from compiler.lower.parameters import BUILDERS
 from compiler.lower.training import finetune_config, pretrain_config
+from compiler.mindformers import written
 from compiler.plan import Plan
 from compiler.programs import Programs
 from compiler.project import Project
@@ -40,9 +41,9 @@ def _stage(contract: Contract, plan: Plan, programs: Programs) -> StageNode:
 
 def _config(contract: Contract, plan: Plan) -> Mapping[str, Any]:
     if contract.name == "pretrain":
-        return _filled(asdict(pretrain_config(plan)))
+        return written(pretrain_config(plan))
     if contract.name == "finetune":
-        return _filled(asdict(finetune_config(plan)))
+        return written(finetune_config(plan))
     return plain(asdict(BUILDERS[contract.name](plan.experiment.spec)))
 
 

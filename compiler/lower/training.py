@@ -1,78 +1,77 @@
 """Plan -> the mindformers files of pre-training and fine-tuning."""
 
-from typing import Any
+from typing import Literal
 
 from compiler import mindformers as mf
-from compiler.families import FAMILIES, layer
+from compiler.families import FAMILIES
+from compiler.lower import layout
+from compiler.lower.layout import Division
+from compiler.lower.network import adapters, network
 from compiler.plan import Plan
+from compiler.planning.profiles import DeviceProfile
 from compiler.spec import Spec
-from compiler.spec.model import Model
 from compiler.spec.train import Training
-from runtime.contracts.tokenizer import BOS_ID, EOS_ID, PAD_ID
+
+STATIC_SCALE, DYNAMIC_SCALE, SCALE_WINDOW = 1024.0, 65536.0, 1000
+
+RunMode = Literal["train", "finetune"]
 
 
 def pretrain_config(plan: Plan) -> mf.TrainingConfig:
     """Training of the base from random weights on rows of seq_length + 1 ids."""
-    spec = plan.experiment.spec
-    return _training(plan, spec.pretrain, "pretrain", run_mode="train", columns=("input_ids",), rows="packed/pretrain")
+    return _training(plan, plan.experiment.spec.pretrain, "pretrain", run_mode="train", columns=("input_ids",), rows="packed/pretrain")
 
 
 def finetune_config(plan: Plan) -> mf.TrainingConfig:
-    """LoRA on the instruction rows, from the weights of the base."""
-    spec = plan.experiment.spec
-    return _training(plan, spec.finetune, "finetune", run_mode="finetune", columns=("input_ids", "labels"), rows="packed/instruct")
+    """Training on the instruction rows, from the weights of the base: of adapters, or of all weights."""
+    training = plan.experiment.spec.finetune
+    return _training(plan, training, "finetune", run_mode="finetune", columns=("input_ids", "labels"), rows="packed/instruct")
 
 
-def _training(plan: Plan, training: Training, stage: str, *, run_mode: str, columns: tuple[str, ...], rows: str) -> mf.TrainingConfig:
-    spec, tuned = plan.experiment.spec, run_mode == "finetune"
-    dataset = _dataset(spec, training, columns, rows)
+def _training(plan: Plan, training: Training, stage: str, *, run_mode: RunMode, columns: tuple[str, ...], rows: str) -> mf.TrainingConfig:
+    spec, tuned, division = plan.experiment.spec, run_mode == "finetune", Division(plan, training, columns)
+    train_rows = dataset(spec, f"{rows}/train", columns, division.rows, shuffle=True)
     return mf.TrainingConfig(
         seed=spec.seed,
         run_mode=run_mode,
+        use_legacy=FAMILIES[spec.model.family].backend == "legacy",
+        use_parallel=division.several,
         output_dir=f".scratch/{stage}/mindformers",
-        load_checkpoint="base/model.safetensors" if tuned else "",
+        load_checkpoint=_base(division) if tuned else "",
         load_ckpt_format="safetensors" if tuned else None,
-        runner_config=mf.Runner(epochs=training.steps, batch_size=_rows(training), sink_mode=plan.profile.sink_mode),
-        optimizer=mf.Optimizer(
-            betas=_pair(training.optimizer.betas), eps=training.optimizer.eps, weight_decay=training.optimizer.weight_decay
-        ),
+        auto_trans_ckpt=tuned and division.several,
+        runner_config=_runner(division),
+        optimizer=_optimizer(training),
         lr_schedule=_learning_rate(training),
-        train_dataset=dataset,
-        train_dataset_task=mf.DatasetTask(dataset_config=dataset),
-        context=mf.Context(device_target=plan.profile.target),
-        recompute_config=mf.Recompute(recompute=plan.layout.recompute == "full"),
-        callbacks=_callbacks(training, stage),
-        runner_wrapper=_wrapper(plan, training),
-        model=mf.Model(model_config=_model(plan, training, tuned)),
+        train_dataset=train_rows,
+        train_dataset_task=mf.DatasetTask(dataset_config=train_rows),
+        context=context(plan.profile, device_id=None if division.several else 0),
+        parallel=layout.parallel(division),
+        parallel_config=layout.degrees(division),
+        recompute_config=layout.recompute(plan),
+        callbacks=_callbacks(division, stage),
+        runner_wrapper=_wrapper(division),
+        model=network(plan, training.micro_batch, adapters(spec) if tuned else None),
     )
 
 
-def _rows(training: Training) -> int:
-    """Rows that one device reads for one update."""
-    return training.micro_batch * training.accumulation
+def _base(division: Division) -> str:
+    """mindformers takes one complete file on one device, and on several only the folder it lies in."""
+    return "base" if division.several else "base/model.safetensors"
 
 
-def _wrapper(plan: Plan, training: Training) -> mf.Wrapper:
-    accumulation = training.accumulation if training.accumulation > 1 else None
-    return mf.Wrapper(
-        type=plan.profile.wrapper,
-        accumulation=accumulation,
-        scale_sense=_scale(training),
-        max_grad_norm=training.optimizer.clip_norm,
+def _runner(division: Division) -> mf.Runner:
+    return mf.Runner(
+        epochs=division.training.steps,
+        batch_size=division.rows,
+        sink_mode=division.plan.profile.sink_mode,
+        gradient_accumulation_steps=division.steps,
     )
 
 
-def _scale(training: Training) -> float | mf.DynamicScale:
-    scale, accumulation = training.loss_scale, training.accumulation
-    if scale.kind == "none":
-        return 1.0
-    if scale.kind == "static":
-        return scale.initial or STATIC_SCALE
-    return mf.DynamicScale(loss_scale_value=scale.initial or DYNAMIC_SCALE, scale_window=scale.window or SCALE_WINDOW * accumulation)
-
-
-def _pair(betas: tuple[float, ...]) -> tuple[float, float]:
-    return betas[0], betas[1]
+def _optimizer(training: Training) -> mf.Optimizer:
+    first, second = training.optimizer.betas
+    return mf.Optimizer(betas=(first, second), eps=training.optimizer.eps, weight_decay=training.optimizer.weight_decay)
 
 
 def _learning_rate(training: Training) -> mf.LearningRate:
@@ -87,77 +86,49 @@ def _learning_rate(training: Training) -> mf.LearningRate:
     )
 
 
-def _dataset(spec: Spec, training: Training, columns: tuple[str, ...], rows: str) -> mf.Dataset:
-    """A single file is named itself; of several shards, the folder of the split."""
-    path = f"{rows}/train.mindrecord" if spec.pack.shards == 1 else f"{rows}/train"
-    return mf.Dataset(data_loader=mf.DataLoader(dataset_dir=path), input_columns=columns, batch_size=_rows(training), seed=spec.seed)
+def dataset(spec: Spec, path: str, columns: tuple[str, ...], batch_size: int, *, shuffle: bool) -> mf.Dataset:
+    """Rows of one split. A single file is named itself; of several shards, the folder of the split."""
+    loader = mf.DataLoader(dataset_dir=f"{path}.mindrecord" if spec.pack.shards == 1 else path, shuffle=shuffle)
+    return mf.Dataset(data_loader=loader, input_columns=columns, batch_size=batch_size, seed=spec.seed)
 
 
-def _callbacks(training: Training, stage: str) -> tuple[mf.Callback, ...]:
+def context(profile: DeviceProfile, device_id: int | None, infer_boost: Literal["on"] | None = None) -> mf.Context:
+    """Graph mode on the device. Its memory bound is placement, so it is not written."""
+    return mf.Context(
+        device_target=profile.target,
+        device_id=device_id,
+        jit_config=mf.JitConfig(jit_level=profile.jit_level, infer_boost=infer_boost) if profile.jit_level else None,
+        ascend_config=mf.AscendConfig(precision_mode=profile.precision_mode) if profile.precision_mode else None,
+    )
+
+
+def _callbacks(division: Division, stage: str) -> tuple[mf.Callback, ...]:
+    """Divided weights are saved part by part: gathering them all would need the memory that dividing them saved."""
+    checkpoint = division.training.checkpoint
     checkpoints = mf.CheckpointMonitor(
         prefix=stage,
-        save_checkpoint_steps=training.checkpoint.every,
-        keep_checkpoint_max=training.checkpoint.keep,
+        save_checkpoint_steps=checkpoint.every,
+        keep_checkpoint_max=checkpoint.keep,
+        integrated_save=not division.semi_auto,
     )
-    return (mf.StopAtStep(step=training.steps), mf.StopAtNonFinite(), mf.LossMonitor(), checkpoints)
+    return (mf.StopAtStep(step=division.training.steps), mf.StopAtNonFinite(), mf.LossMonitor(), checkpoints)
 
 
-def _model(plan: Plan, training: Training, tuned: bool) -> mf.ModelConfig:
-    spec, profile = plan.experiment.spec, plan.profile
-    model, dtype = spec.model, spec.model.dtype
-    return mf.ModelConfig(
-        batch_size=training.micro_batch,
-        seq_length=model.seq_length,
-        hidden_size=model.hidden_size,
-        num_layers=model.num_layers,
-        num_heads=model.num_heads,
-        n_kv_heads=model.num_kv_heads,
-        vocab_size=plan.architecture.vocab_size,
-        intermediate_size=model.intermediate_size,
-        rms_norm_eps=model.norm_eps,
-        theta=model.rope_theta,
-        **_rope_scaling(model),
-        bos_token_id=BOS_ID,
-        eos_token_id=EOS_ID,
-        pad_token_id=PAD_ID,
-        compute_dtype=dtype.compute,
-        layernorm_compute_type=dtype.layernorm,
-        softmax_compute_type=dtype.softmax,
-        rotary_dtype=dtype.rotary,
-        param_init_type=dtype.params,
-        use_flash_attention=profile.flash_attention,
-        use_rope_slice=profile.rope_slice,
-        fused_rms_norm=profile.fused_rms_norm,
-        qkv_has_bias=FAMILIES[model.family].qkv_bias or None,
-        tie_word_embeddings=model.tie_embeddings or None,
-        pet_config=_adapters(spec) if tuned else None,
+def _wrapper(division: Division) -> mf.Wrapper:
+    return mf.Wrapper(
+        type=layout.wrapper_type(division),
+        accumulation=division.own_accumulation,
+        micro_batch_num=layout.wrapper_micro_batches(division),
+        scale_sense=_scale(division.training),
+        max_grad_norm=division.training.optimizer.clip_norm,
     )
 
 
-def _rope_scaling(model: Model) -> dict[str, Any]:
-    """Llama 3.1's scaled frequencies. Their table needs more rows than the original length, or mindformers refuses them."""
-    scaling = model.rope_scaling
-    if scaling is None:
-        return {}
-    factors = mf.RopeScaling(
-        factor=scaling.factor,
-        low_freq_factor=scaling.low_freq_factor,
-        high_freq_factor=scaling.high_freq_factor,
-        original_max_position_embeddings=scaling.original_length,
-    )
-    rows = max(model.seq_length, scaling.original_length + 1)
-    return {"extend_method": "LLAMA3", "scaling_factor": factors, "max_position_embedding": rows}
-
-
-def _adapters(spec: Spec) -> mf.Pet:
-    lora = spec.finetune.lora
-    assert lora is not None, "validation lets only LoRA pass"
-    dtype = spec.model.dtype
-    return mf.Pet(
-        lora_rank=lora.rank,
-        lora_alpha=lora.alpha,
-        lora_dropout=lora.dropout,
-        param_init_type=dtype.params,
-        compute_dtype=dtype.compute,
-        target_modules="|".join(f"{layer(target)}$" for target in lora.targets),
-    )
+def _scale(training: Training) -> float | mf.DynamicScale:
+    """A window counts updates, each of which is as many chances to overflow as it accumulates."""
+    scale, accumulation = training.loss_scale, training.accumulation
+    if scale.kind == "none":
+        return 1.0
+    if scale.kind == "static":
+        return scale.initial or STATIC_SCALE
+    return mf.DynamicScale(loss_scale_value=scale.initial or DYNAMIC_SCALE, scale_window=scale.window or SCALE_WINDOW * accumulation)

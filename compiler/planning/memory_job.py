@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from compiler.plan import DeviceProfile
+from compiler.planning.profiles import DeviceProfile
 from compiler.spec import Spec
 from compiler.spec.train import Lora
 

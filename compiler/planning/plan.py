@@ -1,15 +1,10 @@
 """Experiment -> Plan: choose the device profile and work out batches and tokens."""
 
 from compiler.experiment import Experiment
-from compiler.plan import DeviceProfile, Plan, Schedule
+from compiler.plan import Plan, Schedule
 from compiler.planning.architecture import architecture
+from compiler.planning.profiles import PROFILES
 from compiler.spec.train import Layout, Training
-
-PROFILES = {
-    "cpu": DeviceProfile("CPU", False, False, True, False, "CpuTrainOneStepCell", True),
-    "gpu": DeviceProfile("GPU", False, False, True, False, "MFTrainOneStepCell", True),
-    "ascend": DeviceProfile("Ascend", True, True, False, True, "MFTrainOneStepCell", False),
-}
 
 
 def plan(experiment: Experiment) -> Plan:
