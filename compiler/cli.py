@@ -8,6 +8,7 @@ import argparse
 import importlib
 import io
 import json
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,42 +16,83 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Faults, render
 from compiler.project import find_project
+from compiler.wording import LANGUAGES, Language, in_language, language_of, said, speaking
 
 COMMANDS = {
-    "check": "validate experiments and report every fault at once",
-    "compile": "write the DVC stages and the concrete configuration files",
-    "run": "compile, then `dvc repro` with live progress",
-    "compare": "metrics of experiments side by side, with tolerances",
-    "baseline": "keep an experiment's record as a baseline",
-    "timings": "measured time and memory of an experiment's stages",
-    "schema": "write the JSON Schemas of the spec",
+    "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
+    "compile": said("write the DVC stages and the concrete configuration files", "生成 DVC 阶段与具体的配置文件"),
+    "run": said("compile, then `dvc repro` with live progress", "编译后执行 `dvc repro`，并实时显示进度"),
+    "compare": said("metrics of experiments side by side, with tolerances", "并列比较各实验的指标及其容差"),
+    "baseline": said("keep an experiment's record as a baseline", "将一次实验的记录保存为基线"),
+    "timings": said("measured time and memory of an experiment's stages", "各阶段实测的耗时与内存"),
+    "explain": said("what the code of a diagnostic means, with an example and the way out", "解释诊断码：含义、示例与解决办法"),
+    "schema": said("write the JSON Schemas of the spec", "生成规格的 JSON Schema"),
 }
+WITHOUT_PROJECT = ("explain",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. A user's mistake never ends in a traceback."""
     _never_fail_to_print()
+    rest, language = chosen_language(sys.argv[1:] if arguments is None else arguments)
+    with speaking(language):
+        return _run(_data_flag_first(rest))
+
+
+def _run(arguments: Sequence[str]) -> int:
     top = parser()
     options = top.parse_args(arguments)
     if "=" in (getattr(options, "name", None) or ""):
-        top.error(f"an override needs the experiment before it: mindspec {options.command} NAME {options.name}")
+        top.error(
+            in_language(
+                said(
+                    f"an override needs the experiment before it: mindspec {options.command} NAME {options.name}",
+                    f"覆盖项之前要写实验名：mindspec {options.command} NAME {options.name}",
+                )
+            )
+        )
     command = importlib.import_module(f"compiler.command.{options.command}")
     try:
-        return command.run(find_project(Path.cwd()), options)
+        project = None if options.command in WITHOUT_PROJECT else find_project(Path.cwd())
+        return command.run(project, options)
     except Faults as faults:
         report_faults(faults, as_json=options.json)
         return 1
     except KeyboardInterrupt:
-        print("mindspec: interrupted; what was finished stays, run it again", file=sys.stderr)
+        tell(INTERRUPTED)
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0
     except OSError as error:
-        print(f"mindspec: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+        tell(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
         return 1
     except Exception:
         return _unforeseen()
+
+
+INTERRUPTED = said("interrupted; what was finished stays, run it again", "已中断；已完成的部分会保留，重新运行即可")
+
+
+def tell(text: str) -> None:
+    """A line for a person, on standard error."""
+    print(f"mindspec: {in_language(text)}", file=sys.stderr)
+
+
+def chosen_language(arguments: Sequence[str]) -> tuple[list[str], Language]:
+    """The arguments without `--lang`, which may stand anywhere, and the language: the one it names, or the locale's."""
+    rest: list[str] = []
+    language: Language = language_of(os.environ)
+    waiting = iter(arguments)
+    for one in waiting:
+        if one != "--lang" and not one.startswith("--lang="):
+            rest.append(one)
+            continue
+        named = one.partition("=")[2] if "=" in one else next(waiting, "")
+        if named not in LANGUAGES:
+            argparse.ArgumentParser(prog="mindspec").error(f"--lang: {named!r} is not one of {', '.join(LANGUAGES)}")
+        language = "zh" if named == "zh" else "en"
+    return rest, language
 
 
 def _never_fail_to_print() -> None:
@@ -68,10 +110,11 @@ def _unforeseen() -> int:
         log = find_project(Path.cwd()).root / log
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(story, "utf-8")
-        where = f"the whole story is in {log}"
+        where = said(f"the whole story is in {log}", f"完整记录见 {log}")
     except (OSError, Faults):
-        where = "it could not be written down"
-    print(f"mindspec: a fault of mindspec itself: {story.splitlines()[-1]}; {where}", file=sys.stderr)
+        where = said("it could not be written down", "记录未能写入文件")
+    last = story.splitlines()[-1]
+    tell(said(f"a fault of mindspec itself: {last}; {where}", f"mindspec 自身出错：{last}；{where.zh}"))
     return 3
 
 
@@ -90,20 +133,39 @@ def report_warnings(warnings: Sequence[Diagnostic]) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
-    top = argparse.ArgumentParser(prog="mindspec", description="One spec, compiled into DVC stages and mindformers configurations.")
+    """The parser of all commands, its help in the language that is spoken."""
+    about = said("One spec, compiled into DVC stages and mindformers configurations.", "一份规格，编译为 DVC 阶段与 mindformers 配置。")
+    top = argparse.ArgumentParser(prog="mindspec", description=in_language(about))
+    _add_language(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        sub.add_argument("--json", action="store_true", help="results as JSON on standard output")
+        shown = in_language(summary)
+        sub = commands.add_parser(name, help=shown, description=f"{shown[0].upper()}{shown[1:]}{in_language(said('.', '。'))}")
+        data = said("results as JSON on standard output", "以 JSON 格式输出结果")
+        sub.add_argument("--json", action="store_true", help=in_language(data))
+        _add_language(sub)
         importlib.import_module(f"compiler.command.{name}").add_arguments(sub)
     return top
 
 
+def _data_flag_first(arguments: Sequence[str]) -> list[str]:
+    """`--json` right behind the command: argparse cannot read an option between the name and the overrides."""
+    rest = [one for one in arguments if one != "--json"]
+    return [*rest[:1], "--json", *rest[1:]] if len(rest) < len(arguments) else rest
+
+
+def _add_language(parser: argparse.ArgumentParser) -> None:
+    """For the help alone: `chosen_language` has taken it out before, since it may stand anywhere."""
+    words = said("language of messages; the locale's by default", "消息的语言；默认取自区域设置")
+    parser.add_argument("--lang", choices=LANGUAGES, help=in_language(words))
+
+
 def add_experiment_arguments(sub: argparse.ArgumentParser) -> None:
     """NAME and Hydra overrides; without a name, the selection of `params.yaml`."""
-    sub.add_argument("name", nargs="?", help="experiment; without one, those that params.yaml selects")
-    sub.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides, such as finetune.lora.rank=16")
+    name = said("experiment; without one, those that params.yaml selects", "实验名；省略时为 params.yaml 所选的实验")
+    overrides = said("Hydra overrides, such as finetune.lora.rank=16", "Hydra 覆盖项，例如 finetune.lora.rank=16")
+    sub.add_argument("name", nargs="?", help=in_language(name))
+    sub.add_argument("overrides", nargs="*", metavar="key=value", help=in_language(overrides))
 
 
 if __name__ == "__main__":

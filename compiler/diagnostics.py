@@ -12,11 +12,13 @@ from typing import Any, Literal
 
 from compiler.codes import CODES
 from compiler.source import Path, Place, dotted
-from compiler.wording import Language, in_language
+from compiler.wording import Language, Said, in_language, listed, said
 
 Severity = Literal["error", "warning"]
 
 LONGEST = 160  # characters of a line that are shown around a fault
+_SEVERITIES = {"error": said("error", "错误"), "warning": said("warning", "警告")}
+_WHY, _FIX = said("why", "原因"), said("fix", "修复")
 
 
 @dataclass(frozen=True)
@@ -40,19 +42,19 @@ class Diagnostic:
         if self.code not in CODES:
             raise ValueError(f"{self.code} is not a registered code")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for `--json`."""
+    def as_dict(self, language: Language | None = None) -> dict[str, Any]:
+        """Plain values for `--json`, with the texts in one language."""
         return {
             "code": self.code,
-            "title": CODES[self.code].title,
+            "title": in_language(CODES[self.code].title, language),
             "severity": self.severity,
             "path": dotted(self.path),
-            "message": self.message,
-            "reason": self.reason,
-            "fix": self.fix,
+            "message": in_language(self.message, language),
+            "reason": in_language(self.reason, language),
+            "fix": in_language(self.fix, language),
             "suggestion": self.suggestion,
             "place": _place_dict(self.place),
-            "related": [{"message": word, "place": _place_dict(place)} for word, place in self.related],
+            "related": [{"message": in_language(word, language), "place": _place_dict(place)} for word, place in self.related],
         }
 
 
@@ -61,7 +63,7 @@ class Faults(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics: tuple[Diagnostic, ...] = tuple(sorted(set(diagnostics), key=_order))
-        super().__init__(render(self.diagnostics))
+        super().__init__(render(self.diagnostics, language="en"))
 
 
 def _order(fault: Diagnostic) -> tuple[Any, ...]:
@@ -79,26 +81,28 @@ def _place_dict(place: Place | None) -> dict[str, Any] | None:
     return {"file": place.file, "line": place.line, "column": place.column, "text": place.text} if place else None
 
 
-def render(diagnostics: Sequence[Diagnostic], *, colour: bool = False, language: Language = "en") -> str:
-    """All faults as text for a terminal, with a count as the last line."""
+def render(diagnostics: Sequence[Diagnostic], *, colour: bool = False, language: Language | None = None) -> str:
+    """All faults as text for a terminal, with a count as the last line; without a language in the one that is spoken."""
     errors = sum(fault.severity == "error" for fault in diagnostics)
-    warnings = len(diagnostics) - errors
-    counts = [_count(errors, "error")] * (errors > 0) + [_count(warnings, "warning")] * (warnings > 0)
-    return "\n\n".join([*(render_one(fault, colour=colour, language=language) for fault in diagnostics), ", ".join(counts)])
+    numbers: tuple[tuple[int, Severity], ...] = ((errors, "error"), (len(diagnostics) - errors, "warning"))
+    counts = [_count(number, severity) for number, severity in numbers if number]
+    told = [render_one(fault, colour=colour, language=language) for fault in diagnostics]
+    return "\n\n".join([*told, in_language(listed(counts), language)])
 
 
-def render_one(fault: Diagnostic, *, colour: bool = False, language: Language = "en") -> str:
+def render_one(fault: Diagnostic, *, colour: bool = False, language: Language | None = None) -> str:
     """One fault: its place, the line it points at, the reason and the fix."""
     paint = _paint if colour else _plain
     where = f"{fault.place}: " if fault.place else ""
     tone = "31" if fault.severity == "error" else "33"
     subject = f"{dotted(fault.path)}: " if fault.path else ""
-    lines = [f"{paint(where, '1')}{paint(f'{fault.severity} {fault.code}', tone)}: {subject}{in_language(fault.message, language)}"]
+    kind = f"{in_language(_SEVERITIES[fault.severity], language)} {fault.code}"
+    lines = [f"{paint(where, '1')}{paint(kind, tone)}: {subject}{in_language(fault.message, language)}"]
     lines += _excerpt(fault.place, tone, paint) if fault.place else []
     for word, place in fault.related:
         lines += [f"  {place}: {in_language(word, language)}", *_excerpt(place, "36", paint)]
-    lines += [f"  why: {in_language(fault.reason, language)}"] * bool(fault.reason)
-    lines += [f"  fix: {in_language(fault.fix, language)}"] * bool(fault.fix)
+    for head, text in ((_WHY, fault.reason), (_FIX, fault.fix)):
+        lines += [f"  {in_language(head, language)}: {in_language(text, language)}"] * bool(text)
     return "\n".join(lines)
 
 
@@ -116,8 +120,8 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
+def _count(number: int, severity: Severity) -> Said:
+    return said(f"{number} {severity}{'s' * (number != 1)}", f"{number} 个{_SEVERITIES[severity].zh}")
 
 
 def _paint(text: str, tone: str) -> str:

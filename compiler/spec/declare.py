@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticUndefined
 
+from compiler.wording import said
+
 FieldClass = Literal["identity", "placement", "presentation"]
 
 CLASS_KEY = "x-mindspec-class"
@@ -71,11 +73,11 @@ def parse_size(value: object) -> object:
     if not isinstance(value, str):
         return _integral(value)
     if not re.fullmatch(SIZE_PATTERN, value) or value.endswith("\n"):  # `$` also stands before a last line end
-        raise ValueError("not a size such as 8MB or 2GiB")
+        raise ValueError(said("not a size such as 8MB or 2GiB", "不是 8MB、2GiB 之类的大小"))
     number, unit = re.fullmatch(r"([0-9.]+) ?([A-Za-z]+)", value).groups()  # type: ignore[union-attr]
     size = Decimal(number) * _UNITS[unit]
     if size != int(size):
-        raise ValueError("not a whole number of bytes")
+        raise ValueError(said("not a whole number of bytes", "不是整数个字节"))
     return int(size)
 
 

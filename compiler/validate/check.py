@@ -1,17 +1,19 @@
 """The step itself."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.source import Path, SourceTree
+from compiler.source import Path, SourceTree, children
 from compiler.spec import Spec
-from compiler.spec.declare import Section
 from compiler.validate import structure
-from compiler.validate.rules import RULES
+from compiler.validate.rules import RULES, Rule
+from compiler.validate.sound import broken_paths, gap, holder, sound_part, without
+from compiler.wording import Said, said
 
 
 @dataclass(frozen=True)
@@ -30,47 +32,65 @@ def validate(tree: SourceTree) -> Spec:
 def review(tree: SourceTree) -> Reviewed:
     """The spec that a composed tree declares, with its warnings.
 
-    Raises Faults where one of the findings is an error: every structural fault, and every fault of meaning in the sections
-    that are structurally sound.
+    Raises Faults where one of the findings is an error: every structural fault, and every fault of meaning that can be
+    judged without the fields that are structurally broken.
     """
     faults = list(structure.faults(tree))
-    broken = {str(fault.path[0]) for fault in faults if fault.path}
-    sections: dict[str, Any] = {}
-    for name in Spec.model_fields.keys() - broken:
-        try:
-            sections[name] = _typed(name, tree)
-        except ValidationError as error:
-            faults += _refused(error, (name,), tree)
-    faults += [_placed(tree, fault) for fault in _meaning(tree, sections)]
+    try:
+        spec = Spec.model_validate(tree.values)
+    except ValidationError as error:
+        faults += _refused(error, tree, broken_paths(faults))
+        spec = sound_part(Spec, tree.values, broken_paths(faults))
+    faults += [_placed(tree, fault) for fault in meaning(spec, tree)]
     if any(fault.severity == "error" for fault in faults):
         raise Faults(faults)
-    return Reviewed(Spec.model_validate(tree.values), tuple(faults))
+    return Reviewed(spec, tuple(faults))
 
 
-def _typed(name: str, tree: SourceTree) -> Any:
-    """The typed value of one top-level field; one that is left out has its default."""
-    info = Spec.model_fields[name]
-    if name not in tree.values:
-        return info.get_default()
-    value = tree.values[name]
-    candidates = (info.annotation, *get_args(info.annotation))
-    section = next((kind for kind in candidates if isinstance(kind, type) and issubclass(kind, Section)), None)
-    return section.model_validate(value) if section and isinstance(value, Mapping) else value
-
-
-def _refused(error: ValidationError, above: Path, tree: SourceTree) -> Iterator[Diagnostic]:
+def _refused(error: ValidationError, tree: SourceTree, told: frozenset[Path]) -> Iterator[Diagnostic]:
     """What a type refuses beyond its schema, such as half a byte."""
     for detail in error.errors():
-        path = (*above, *detail["loc"])
-        message = detail["msg"].removeprefix("Value error, ")
-        yield Diagnostic("MS0206", message, tree.place(path), path, fix="write a value of the described form")
+        path = _path(detail["loc"], tree.values)
+        if not any(path[: len(one)] == one[: len(path)] for one in told):
+            fix = said("write a value of the described form", "请按所述格式填写")
+            yield Diagnostic("MS0206", _message(detail), tree.place(path), path, fix=fix)
 
 
-def _meaning(tree: SourceTree, sections: dict[str, Any]) -> Iterator[Diagnostic]:
-    spec = Spec.model_construct(**sections)
+def _message(detail: ErrorDetails) -> Said:
+    """In both languages where a check of ours raised it; pydantic's own words stay as they are."""
+    told = getattr(detail.get("ctx", {}).get("error"), "args", ("",))[0]
+    plain = detail["msg"].removeprefix("Value error, ")
+    return told if isinstance(told, Said) else said(plain, f"值不符合要求：{plain}")
+
+
+def _path(location: Path, values: Any) -> Path:
+    """The location that pydantic names, without the branches of unions in it."""
+    path: list[str | int] = []
+    for part in location:
+        below = dict(children(values))
+        if part in below:
+            path.append(part)
+            values = below[part]
+    return tuple(path)
+
+
+def meaning(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    """What the rules find in a spec, or in its sound part; a rule ends where it reads a field that is not there."""
     for rule in RULES:
-        if rule.needs <= sections.keys():
-            yield from rule.check(spec, tree)
+        yield from _found(rule, spec, tree)
+
+
+def _found(rule: Rule, spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    if not rule.needs <= vars(spec).keys():
+        return
+    try:
+        yield from rule.check(spec, tree)
+    except AttributeError as error:
+        if not gap(error):
+            raise
+        faulty = holder(spec, error.obj)
+        if faulty is not None and faulty not in rule.needs:  # a rule on both trainings still sees the other one
+            yield from _found(rule, without(spec, faulty), tree)
 
 
 def _placed(tree: SourceTree, fault: Diagnostic) -> Diagnostic:
