@@ -22,6 +22,7 @@ COMMANDS = {
     "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
     "compile": said("write the DVC stages and the concrete configuration files", "生成 DVC 阶段与具体的配置文件"),
     "run": said("compile, then `dvc repro` with live progress", "编译后执行 `dvc repro`，并实时显示进度"),
+    "diff": said("what differs between two experiments, and which stages that runs again", "比较两个实验的差异，以及因此需要重新运行的阶段"),
     "compare": said("metrics of experiments side by side, with tolerances", "并列比较各实验的指标及其容差"),
     "baseline": said("keep an experiment's record as a baseline", "将一次实验的记录保存为基线"),
     "timings": said("measured time and memory of an experiment's stages", "各阶段实测的耗时与内存"),
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    top = parser()
+    top = parser(next((one for one in arguments if one in COMMANDS), None))
     options = top.parse_args(arguments)
     if "=" in (getattr(options, "name", None) or ""):
         top.error(
@@ -132,8 +133,11 @@ def report_warnings(warnings: Sequence[Diagnostic]) -> None:
         print(render(warnings, colour=sys.stderr.isatty()), file=sys.stderr)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands, its help in the language that is spoken."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands, its help in the language that is spoken.
+
+    With `only`, the others are known by name alone: to load what they need takes longer than to check an experiment.
+    """
     about = said("One spec, compiled into DVC stages and mindformers configurations.", "一份规格，编译为 DVC 阶段与 mindformers 配置。")
     top = argparse.ArgumentParser(prog="mindspec", description=in_language(about))
     _add_language(top)
@@ -144,7 +148,8 @@ def parser() -> argparse.ArgumentParser:
         data = said("results as JSON on standard output", "以 JSON 格式输出结果")
         sub.add_argument("--json", action="store_true", help=in_language(data))
         _add_language(sub)
-        importlib.import_module(f"compiler.command.{name}").add_arguments(sub)
+        if only in (None, name):
+            importlib.import_module(f"compiler.command.{name}").add_arguments(sub)
     return top
 
 
