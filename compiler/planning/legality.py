@@ -5,7 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from compiler.planning.cost import Work
 from compiler.planning.devices import LINK_NAMES, Devices
 from compiler.planning.shape import Shape
+from compiler.spec.train import Layout
 from compiler.wording import said
+
+
+def launches(layout: Shape | Layout, work: Work, devices: Devices) -> bool:
+    """Whether a written layout is one that starts at all, so that its memory and its time mean something."""
+    net, tensor = work.network, layout.tensor
+    uneven = net.num_heads % tensor or net.num_kv_heads % tensor or net.intermediate_size % tensor
+    even = not uneven and not net.num_layers % layout.pipeline and not work.job.seq_length % layout.context
+    return even and layout.data * tensor * layout.pipeline * layout.context == devices.count and layout.micro_batches >= layout.pipeline
+
 
 Refusals = Mapping[str, Mapping[int, str]]
 

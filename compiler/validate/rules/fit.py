@@ -1,0 +1,180 @@
+"""A layout that can be launched must also fit into memory, suit the links, and be no heavier than it needs to be."""
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic
+from compiler.planning.cost import bubble, cost
+from compiler.planning.devices import Devices, devices
+from compiler.planning.ladder import ladder
+from compiler.planning.layouts import fits
+from compiler.planning.legality import launches, slow_link
+from compiler.planning.memory import HEADROOM, Ledger
+from compiler.planning.shape import described, gigabytes, weight
+from compiler.planning.study import ledgers, studied, works
+from compiler.source import SourceTree
+from compiler.spec import Spec
+from compiler.spec.train import Layout
+from compiler.validate.rules.layout import fitting_layouts
+from compiler.validate.rules.registry import Rules
+from compiler.wording import Said, said
+
+RULES = Rules()
+
+_IDLE = 0.2  # share of a pipeline's time
+_SHOWN = 4
+_SECTIONS = ("parallel", "device", "model", "tokenizer", "pretrain", "finetune")
+
+
+def _launches(spec: Spec, layout: Layout) -> bool:
+    return launches(layout, works(spec)[0], devices(spec.device))
+
+
+@RULES.needing(*_SECTIONS)
+def memory_suffices(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    layout, memory = spec.parallel, spec.device.memory
+    if layout == "auto" or not _launches(spec, layout):
+        return
+    for section, ledger in ledgers(spec):
+        if fits(ledger.peak, memory):
+            continue
+        over = ledger.peak > memory
+        sign = f"{gigabytes(ledger.peak)} x {HEADROOM} = {gigabytes(ledger.peak * HEADROOM)}"
+        yield Diagnostic(
+            "MS0366",
+            said(
+                f"{section} needs {sign} of {gigabytes(memory)}"
+                if not over
+                else f"{section} needs {gigabytes(ledger.peak)} of {gigabytes(memory)}",
+                f"{section} 需要 {sign}，设备内存为 {gigabytes(memory)}"
+                if not over
+                else f"{section} 需要 {gigabytes(ledger.peak)}，设备内存为 {gigabytes(memory)}",
+            ),
+            path=("parallel",),
+            severity="error" if over else "warning",
+            reason=_largest_rows(ledger),
+            fix=_ways_out(spec),
+        )
+
+
+def _largest_rows(ledger: Ledger) -> Said:
+    """What fills the device at the moment of the peak."""
+    stage = max(ledger.stages, key=lambda one: one.peak)
+    moment = max(stage.moments, key=lambda one: stage.moments[one])
+    rows = sorted((row for row in stage.rows if moment in row.moments and row.bytes), key=lambda row: -row.bytes)[:_SHOWN]
+    items = ", ".join(f"{row.item} {gigabytes(row.bytes)}" for row in rows)
+    return said(f"the device would run out of memory at its peak ({moment}): {items}", f"峰值（{moment}）时显存不足：{items}")
+
+
+def _ways_out(spec: Spec) -> Said:
+    fitting = fitting_layouts(spec)
+    if fitting:
+        return said(
+            f"layouts that fit with the same effective batch: {fitting}; see `mindspec plan {spec.name} --layouts`",
+            f"有效批次不变时可容纳的布局：{fitting}；见 `mindspec plan {spec.name} --layouts`",
+        )
+    return _without_layout(spec)
+
+
+def _without_layout(spec: Spec) -> Said:
+    """Ways out where no layout of these devices fits."""
+    lora = next((step for step in ladder(studied(spec)) if step.kind == "lora"), None)
+    english = f"; LoRA instead of all weights: {lora.reason}" if lora else ""
+    chinese = f"；以 LoRA 代替全量训练：{lora.reason.zh}" if lora else ""
+    return said(
+        f"use more devices or devices with more memory, fewer tokens a row (model.seq_length), 16-bit weights or a smaller model{english}",
+        f"增加设备或换用显存更大的设备，缩短样本（model.seq_length），改用 16 位权重或更小的模型{chinese}",
+    )
+
+
+@RULES.needing(*_SECTIONS)
+def some_layout_fits(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    if spec.parallel != "auto" or studied(spec).best:
+        return
+    found = studied(spec)
+    least = min((one for one in found.rejected if one.peak is not None), key=lambda one: one.peak or 0, default=None)
+    shown = f"{{{described(least.shape)}}}: {least.reason}" if least and least.shape else ""
+    chinese = f"{{{described(least.shape)}}}：{getattr(least.reason, 'zh', least.reason)}" if least and least.shape else ""
+    count = spec.device.count
+    yield Diagnostic(
+        "MS0366",
+        said(f"no layout of {count} device{'s' * (count != 1)} fits", f"{count} 个设备上没有可容纳的布局"),
+        path=("parallel",),
+        reason=said(
+            f"the closest, {shown}" if shown else "; ".join(f"{one.what}: {one.reason}" for one in found.rejected[:_SHOWN]),
+            f"最接近的是 {chinese}"
+            if chinese
+            else "；".join(f"{one.what}：{getattr(one.reason, 'zh', one.reason)}" for one in found.rejected[:_SHOWN]),
+        ),
+        fix=_without_layout(spec),
+    )
+
+
+@RULES.needing("parallel", "device")
+def links_carry_tensor_parallelism(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    layout = spec.parallel
+    if layout == "auto" or layout.tensor == 1 or spec.device.target == "cpu":
+        return
+    reason = slow_link(layout.tensor, devices(spec.device))
+    if reason:
+        yield Diagnostic(
+            "MS0367",
+            said(
+                f"tensor parallelism over {layout.tensor} devices would wait for its links", f"{layout.tensor} 路张量并行会受制于互联带宽"
+            ),
+            path=("parallel", "tensor"),
+            severity="warning",
+            reason=reason,
+            fix=said("divide by data, optimizer_sharding or pipeline instead", "改用 data、optimizer_sharding 或 pipeline 切分"),
+        )
+
+
+@RULES.needing("parallel")
+def pipeline_is_busy(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    layout = spec.parallel
+    if layout == "auto" or layout.micro_batches < layout.pipeline:
+        return
+    idle = bubble(layout.pipeline, layout.micro_batches)
+    if idle > _IDLE:
+        stages, number = layout.pipeline, layout.micro_batches
+        enough = 4 * (stages - 1)
+        yield Diagnostic(
+            "MS0368",
+            said(
+                f"{idle:.0%} of the time is idle: ({stages} - 1) / ({number} + {stages} - 1)",
+                f"空泡占时间的 {idle:.0%}：({stages} - 1) / ({number} + {stages} - 1)",
+            ),
+            path=("parallel", "micro_batches"),
+            severity="warning",
+            reason=said("the stages wait while the pipeline fills and drains", "流水线填充与排空期间各阶段都在等待"),
+            fix=said(
+                f"use at least {enough} micro batches, with smaller ones for the same effective batch, or fewer stages",
+                f"微批数至少取 {enough}（相应减小每个微批以保持有效批次），或减少阶段数",
+            ),
+        )
+
+
+@RULES.needing(*_SECTIONS)
+def layout_is_no_heavier_than_needed(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    layout = spec.parallel
+    if layout == "auto" or weight(layout) <= weight(Layout(data=layout.data)) or not _launches(spec, layout):
+        return
+    best = studied(spec).best
+    if best is None or best.shape.weight >= weight(layout) or best.seconds > _seconds(spec, layout, devices(spec.device)):
+        return
+    lighter = described(best.shape)
+    yield Diagnostic(
+        "MS0369",
+        said(
+            f"a lighter layout fits with the same effective batch: {lighter or 'one device, nothing else'}",
+            f"有效批次不变时，更轻的布局即可容纳：{lighter or '单卡，无需其他手段'}",
+        ),
+        path=("parallel",),
+        severity="warning",
+        reason=said("by the cost model it is at least as fast, and there is less that can go wrong", "按代价模型它不更慢，且更不易出错"),
+        fix=said(f"write {{{lighter}}}, or parallel: auto", f"写 {{{lighter}}}，或 parallel: auto"),
+    )
+
+
+def _seconds(spec: Spec, layout: Layout, on: Devices) -> float:
+    """Time of all updates of the trainings as they are written, by the cost model."""
+    return sum(work.steps * cost(work, layout, work.job.accumulation * layout.micro_batches, on).seconds for work in works(spec))
