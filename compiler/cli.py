@@ -22,7 +22,7 @@ COMMANDS = {
     "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
     "compile": said("write the DVC stages and the concrete configuration files", "生成 DVC 阶段与具体的配置文件"),
     "run": said("compile, then `dvc repro` with live progress", "编译后执行 `dvc repro`，并实时显示进度"),
-    "diff": said("what differs between two experiments, and which stages that runs again", "比较两个实验的差异，以及因此需要重新运行的阶段"),
+    "diff": said("what differs between two experiments, and which stages that runs again", "比较两个实验，并列出因此重新运行的阶段"),
     "compare": said("metrics of experiments side by side, with tolerances", "并列比较各实验的指标及其容差"),
     "baseline": said("keep an experiment's record as a baseline", "将一次实验的记录保存为基线"),
     "timings": said("measured time and memory of an experiment's stages", "各阶段实测的耗时与内存"),
