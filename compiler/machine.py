@@ -9,6 +9,7 @@ from compiler.parse import load
 from compiler.project import Project
 from compiler.source import Place
 from compiler.spec import Spec
+from compiler.wording import said
 from runtime.contracts import installed
 
 # A device of each kind shows as one of these; MindSpore's plugin for it fails to load without.
@@ -16,10 +17,36 @@ DRIVERS = {"gpu": ("/dev/nvidiactl", "/dev/nvidia0"), "ascend": ("/dev/davinci_m
 
 
 def check_machine(project: Project, name: str, overrides: Sequence[str], spec: Spec, locked: Mapping[str, str]) -> None:
-    """Raises Faults where an installed version is not the locked one, or the device is not there."""
-    faults = [*_versions(project, locked), *_device(project, name, overrides, spec)]
+    """Raises Faults where several devices would be needed, an installed version is not the locked one, or the device is not there."""
+    faults = [*_several(project, name, overrides, spec), *_versions(project, locked), *_device(project, name, overrides, spec)]
     if faults:
         raise Faults(faults)
+
+
+def _several(project: Project, name: str, overrides: Sequence[str], spec: Spec) -> list[Diagnostic]:
+    """The warning of MS0362 is an error where something is to run."""
+    if spec.device.count == 1:
+        return []
+    path = ("device", "count")
+    return [
+        Diagnostic(
+            "MS0362",
+            said(
+                f"{spec.device.count} devices need as many processes, and this version starts one a stage",
+                f"{spec.device.count} 个设备需要同样多的进程，而本版本每个阶段只启动一个",
+            ),
+            load(Path(project.root), name, overrides).place(path),
+            path,
+            reason=said(
+                "a single rank would wait for the others, or train on its part of each batch and save that",
+                "单个进程会一直等待其他进程，或只用每批数据中自己的一份训练并保存",
+            ),
+            fix=said(
+                "set device.count to 1 to run it here; `mindspec plan` needs no device",
+                "把 device.count 设为 1 即可在此运行；`mindspec plan` 不需要设备",
+            ),
+        )
+    ]
 
 
 def _versions(project: Project, locked: Mapping[str, str]) -> list[Diagnostic]:
