@@ -1,6 +1,20 @@
 """What a spec must mean. Each rule is one function of a spec; a rule runs when the sections it needs are sound."""
 
-from compiler.validate.rules import data, delivery, layout, model, precision, tokenizer, train
+from compiler.validate.rules import (
+    adapter,
+    data,
+    delivery,
+    fit,
+    layout,
+    model,
+    optimizer,
+    precision,
+    schedule,
+    scoring,
+    text_budget,
+    tokenizer,
+    train,
+)
 from compiler.validate.rules.registry import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -8,9 +22,15 @@ RULES: tuple[Rule, ...] = (
     *data.RULES,
     *tokenizer.RULES,
     *train.RULES,
+    *schedule.RULES,
+    *optimizer.RULES,
+    *adapter.RULES,
+    *text_budget.RULES,
     *precision.RULES,
     *layout.RULES,
+    *fit.RULES,
     *delivery.RULES,
+    *scoring.RULES,
 )
 
 __all__ = ["RULES", "Rule"]

@@ -1,22 +1,21 @@
-"""Training must reach its peak, keep its checkpoints and train something."""
+"""A training must make its updates and keep its checkpoints."""
 
-import struct
 from collections.abc import Iterator
 from typing import Literal
 
 from compiler.diagnostics import Diagnostic
-from compiler.families import CELLS
-from compiler.source import Path, SourceTree
+from compiler.planning.architecture import architecture
+from compiler.source import SourceTree
 from compiler.spec import Spec
-from compiler.spec.train import Finetune, Training
-from compiler.validate import suggest
+from compiler.spec.train import Training
 from compiler.validate.rules.registry import Rules
+from compiler.wording import said
 
 RULES = Rules()
 
-_LARGEST_RATE = 1.0
-_LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
-_SMALLEST_FLOAT32 = 2.0**-126  # smaller ones are flushed to zero
+_SAVED_VALUE = 3 * 4  # bytes: a float32 weight and Adam's two moments
+_MANY_SAVES = 10
+_MUCH_DISK = 10e9  # bytes
 
 Stage = Literal["pretrain", "finetune"]
 _STAGES: tuple[Stage, Stage] = ("pretrain", "finetune")
@@ -30,70 +29,18 @@ def trainings(spec: Spec) -> Iterator[tuple[Stage, Training]]:
 
 
 @RULES.needing()
-def warm_up_ends(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in trainings(spec):
-        warmup = training.schedule.warmup_steps
-        if warmup > training.steps:
-            yield Diagnostic(
-                "MS0341",
-                f"{warmup} steps of warm-up, but {training.steps} steps in all",
-                path=(stage, "schedule", "warmup_steps"),
-                reason="the learning rate would never reach its peak; the loss falls slowly and nothing says why",
-                fix=f"choose at most {training.steps}; a tenth of the steps is usual: {max(1, training.steps // 10)}",
-            )
-
-
-@RULES.needing()
-def rate_is_positive(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in trainings(spec):
-        for field, value, lowest in (("peak", training.schedule.peak, "0"), ("final", training.schedule.final, "0")):
-            if value < 0 or (field == "peak" and value == 0):
-                yield Diagnostic(
-                    "MS0342",
-                    f"{value} is not {'above' if field == 'peak' else 'at least'} {lowest}",
-                    path=(stage, "schedule", field),
-                    reason="a negative rate climbs the loss and a zero one learns nothing; mindformers takes both",
-                    fix="choose a positive rate such as 1.0e-3",
-                )
-
-
-@RULES.needing()
-def rate_decays(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in trainings(spec):
-        schedule = training.schedule
-        if schedule.final > schedule.peak > 0:
-            yield Diagnostic(
-                "MS0343",
-                f"the final rate {schedule.final} is above the peak {schedule.peak}",
-                path=(stage, "schedule", "final"),
-                reason="the rate would rise until the end of training",
-                fix="choose a final rate of at most the peak; a tenth of it is usual",
-            )
-
-
-@RULES.needing()
-def rate_is_sane(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in trainings(spec):
-        if training.schedule.peak >= _LARGEST_RATE:
-            yield Diagnostic(
-                "MS0344",
-                f"{training.schedule.peak} is far above any rate that AdamW learns with",
-                path=(stage, "schedule", "peak"),
-                reason="the loss becomes NaN within a few steps",
-                fix="choose a rate between 1.0e-5 and 1.0e-2; the minus sign of the exponent may be missing",
-            )
-
-
-@RULES.needing()
 def two_checkpoints(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for stage, training in trainings(spec):
         if training.checkpoint.keep < 2:
             yield Diagnostic(
                 "MS0345",
-                "at least 2 must be kept",
+                said("at least 2 must be kept", "至少要保留 2 个"),
                 path=(stage, "checkpoint", "keep"),
-                reason="the oldest is deleted before the next is written: a kill in between would leave none",
-                fix="write 2 or more",
+                reason=said(
+                    "the oldest is deleted before the next is written: a kill in between would leave none",
+                    "写入新检查点之前会先删除最旧的：若恰在其间被终止，将一个不剩",
+                ),
+                fix=said("write 2 or more", "写 2 或更大的值"),
                 suggestion="2",
             )
 
@@ -101,112 +48,35 @@ def two_checkpoints(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing()
 def some_checkpoint(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for stage, training in trainings(spec):
-        if training.checkpoint.every > training.steps:
+        every, steps = training.checkpoint.every, training.steps
+        if every > steps:
             yield Diagnostic(
                 "MS0346",
-                f"a save every {training.checkpoint.every} steps, but {training.steps} steps in all",
+                said(f"a save every {every} steps, but {steps} steps in all", f"每 {every} 步保存一次，但总共只有 {steps} 步"),
                 path=(stage, "checkpoint", "every"),
-                reason="nothing would be saved before the end",
-                fix=f"choose at most {training.steps}",
+                reason=said("nothing would be saved before the end", "训练结束之前什么也不会保存"),
+                fix=said(f"choose at most {steps}", f"最大取 {steps}"),
             )
 
 
-@RULES.needing()
-def float32_holds_the_numbers(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+@RULES.needing("model", "tokenizer")
+def checkpoints_leave_room(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for stage, training in trainings(spec):
-        for path, value, below in _in_float32(training):
-            if fault := _lost(value, below):
-                yield Diagnostic(
-                    "MS0391",
-                    f"{value} {fault} in float32",
-                    path=(stage, *path),
-                    reason="the optimizer computes in float32: it would divide by zero, learn nothing, or end in NaN",
-                    fix="choose a value between 1.0e-37 and 1.0e+38" if below is None else "choose a smaller value, such as 0.999",
-                )
-
-
-def _in_float32(training: Training) -> Iterator[tuple[Path, float, float | None]]:
-    """Path, value and the bound that the value must stay below after rounding."""
-    optimizer, schedule = training.optimizer, training.schedule
-    for name in ("eps", "weight_decay", "clip_norm"):
-        yield ("optimizer", name), getattr(optimizer, name), None
-    for name in ("peak", "final"):
-        yield ("schedule", name), getattr(schedule, name), None
-    for index, beta in enumerate(optimizer.betas):
-        yield ("optimizer", "betas", index), beta, 1.0
-    lora = training.lora if isinstance(training, Finetune) else None
-    if lora is not None:
-        yield ("lora", "alpha"), lora.alpha, None
-        yield ("lora", "dropout"), lora.dropout, 1.0
-
-
-def _lost(value: float, below: float | None) -> str:
-    """What float32 makes of a number that it cannot hold; empty where it can."""
-    if abs(value) > _LARGEST_FLOAT32:
-        return "is infinite"
-    if value and abs(value) < _SMALLEST_FLOAT32:
-        return "is 0"
-    rounded: float = struct.unpack("f", struct.pack("f", value))[0]
-    return f"is {rounded}" if below is not None and rounded >= below else ""
-
-
-@RULES.needing("finetune")
-def method_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    if spec.finetune.method == "full":
-        yield Diagnostic(
-            "MS0347",
-            "full fine-tuning is not built in this version",
-            path=("finetune", "method"),
-            reason="the stages after it merge an adapter; there would be none",
-            fix="use lora",
-            suggestion="lora",
-        )
-    elif spec.finetune.lora is None:
-        yield Diagnostic(
-            "MS0349",
-            "method lora needs the section lora",
-            path=("finetune", "lora"),
-            reason="rank, alpha and targets decide what is trained",
-            fix="add `lora: {rank: 8, alpha: 16, targets: [q_proj, v_proj]}`",
-        )
-
-
-@RULES.needing("finetune")
-def targets_exist(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    known = {*CELLS, *CELLS.values()}
-    seen: dict[str, str] = {}
-    for index, target in enumerate(spec.finetune.lora.targets if spec.finetune.lora else ()):
-        path = ("finetune", "lora", "targets", index)
-        layer = CELLS.get(target, target)
-        if target not in known:
-            meant = suggest.closest(target, known)
+        saves = min(training.checkpoint.keep, training.steps // training.checkpoint.every)
+        size = saves * architecture(spec).parameters * _SAVED_VALUE
+        if saves > _MANY_SAVES and size > _MUCH_DISK:
             yield Diagnostic(
-                "MS0348",
-                f"no layer is named {target}",
-                path=path,
-                reason="a name that matches nothing is passed over, and the layer gets no adapter",
-                fix=f"did you mean {meant}?" if meant else f"known: {', '.join(CELLS)}",
-                suggestion=meant or "",
+                "MS0395",
+                said(
+                    f"{saves} checkpoints are kept, about {size / 1e9:.0f} GB while training",
+                    f"训练期间保留 {saves} 个检查点，约占 {size / 1e9:.0f} GB",
+                ),
+                path=(stage, "checkpoint", "keep"),
+                reason=said(
+                    "a full disk ends the training in the middle of a save; the stage itself keeps only its last weights",
+                    "磁盘写满会使训练在保存中途终止；而阶段的结果只包含最后的权重",
+                ),
+                fix=said("keep 2 or 3, or save less often", "保留 2 到 3 个，或加大保存间隔"),
+                suggestion="2",
+                severity="warning",
             )
-        elif layer in seen:
-            yield Diagnostic(
-                "MS0330",
-                f"{target} is the layer {seen[layer]} written before",
-                path=path,
-                reason="it changes nothing but the key of the stage",
-                fix="remove it",
-            )
-        seen.setdefault(layer, target)
-
-
-@RULES.needing("finetune", "model")
-def rank_is_low(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    lora, width = spec.finetune.lora, spec.model.hidden_size
-    if lora is not None and lora.rank > width:
-        yield Diagnostic(
-            "MS0351",
-            f"rank {lora.rank} is above the width {width}",
-            path=("finetune", "lora", "rank"),
-            reason="an adapter of full rank holds more numbers than the layer it adapts",
-            fix="choose a rank such as 8",
-        )

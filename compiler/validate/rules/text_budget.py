@@ -1,0 +1,89 @@
+"""The text must be enough for what is trained on it: a batch, a vocabulary, a number of steps.
+
+Counts are estimates at `_BYTES_A_TOKEN`, low for any vocabulary that is trained on the text itself, so that there are rather
+more tokens than fewer than there will be.
+"""
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic
+from compiler.source import SourceTree
+from compiler.spec import Spec
+from compiler.spec.train import Layout
+from compiler.validate.rules.registry import Rules
+from compiler.wording import said
+
+RULES = Rules()
+
+_BYTES_A_TOKEN = 3
+_MANY_PASSES = 16  # Muennighoff et al. 2023, Scaling Data-Constrained Language Models: nothing more is learned beyond
+_FEW_BYTES_A_PIECE = 16  # SentencePiece gives at most one piece for every 3 (Chinese, BPE) to 77 (English, unigram) bytes
+_BUDGET = ("data", "pretrain", "mix", "budget_bytes")
+
+
+def _rows_of_an_update(spec: Spec) -> int:
+    layout = spec.parallel if isinstance(spec.parallel, Layout) else Layout()
+    return spec.pretrain.micro_batch * spec.pretrain.accumulation * layout.data
+
+
+@RULES.needing("pretrain", "model", "parallel", "data")
+def text_fills_a_batch(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    rows, length, budget = _rows_of_an_update(spec), spec.model.seq_length + 1, spec.data.pretrain.mix.budget_bytes
+    if rows * length > budget:
+        yield Diagnostic(
+            "MS0393",
+            said(
+                f"{budget} bytes of text, but one update reads {rows} rows x {length} ids = {rows * length}",
+                f"文本只有 {budget} 字节，但一次更新要读 {rows} 行 x {length} 个标识 = {rows * length}",
+            ),
+            path=_BUDGET,
+            reason=said(
+                "an incomplete batch is dropped, so no step would be made; a byte is at most one token",
+                "不完整的批会被丢弃，因此一步也不会执行；一个字节至多是一个词元",
+            ),
+            fix=said("use more text, or a smaller micro_batch or seq_length", "增加文本，或减小 micro_batch 或 seq_length"),
+        )
+
+
+@RULES.needing("pretrain", "model", "parallel", "data")
+def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    corpus, steps = spec.data.pretrain, spec.pretrain.steps
+    trained = steps * _rows_of_an_update(spec) * spec.model.seq_length
+    there = corpus.mix.budget_bytes * (1 - corpus.split.validation) / _BYTES_A_TOKEN
+    passes = trained / there
+    if passes > _MANY_PASSES and _rows_of_an_update(spec) * (spec.model.seq_length + 1) <= corpus.mix.budget_bytes:
+        most = int(steps * _MANY_PASSES / passes)
+        yield Diagnostic(
+            "MS0392",
+            said(
+                f"{steps} steps read {trained:,} tokens, about {passes:.0f} times the whole text",
+                f"{steps} 步要读 {trained:,} 个词元，约为全部文本的 {passes:.0f} 遍",
+            ),
+            path=("pretrain", "steps"),
+            reason=said(
+                "repeated that often, text is learned by heart: the training loss falls on while the validation loss rises",
+                "重复次数过多时模型只会背诵：训练损失继续下降，验证损失却在上升",
+            ),
+            fix=said(f"give more text, or at most {max(1, most)} steps", f"增加文本，或最多训练 {max(1, most)} 步"),
+            severity="warning",
+        )
+
+
+@RULES.needing("tokenizer", "data")
+def text_fills_the_vocabulary(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    pieces, budget = spec.tokenizer.vocab_size, spec.data.pretrain.mix.budget_bytes
+    if spec.tokenizer.kind == "sentencepiece" and pieces * _FEW_BYTES_A_PIECE > budget:
+        yield Diagnostic(
+            "MS0394",
+            said(
+                f"{pieces} pieces are to be learned from {budget} bytes: {budget / pieces:.1f} bytes for each",
+                f"要从 {budget} 字节中学出 {pieces} 个子词：每个只有 {budget / pieces:.1f} 字节",
+            ),
+            path=("tokenizer", "vocab_size"),
+            reason=said(
+                "SentencePiece refuses where the text does not give as many; where it gives them, most are seen a few times only",
+                "文本给不出这么多子词时 SentencePiece 会拒绝训练；即使给得出，大多数也只出现几次",
+            ),
+            fix=said("choose a smaller vocabulary, or give more text", "减小词表，或增加文本"),
+            severity="warning",
+        )
