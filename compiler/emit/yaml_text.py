@@ -44,12 +44,23 @@ def float_text(value: float) -> str:
     return text.replace("e", ".0e", 1) if "e" in text and "." not in text else text
 
 
+_TEXTS: dict[str, str] = {}  # of this process: most files of two experiments are the same
+
+
 def to_yaml(content: Mapping[str, Any], comment: str = "") -> bytes:
     """The content as UTF-8 YAML below an optional comment line. Raises ValueError if it does not read back as itself."""
+    key = repr(content)  # tells 1, 1.0, True and "1" apart
+    if key not in _TEXTS:
+        _TEXTS[key] = _text_of(content)
+    text = _TEXTS[key]
+    return (f"# {comment}\n{text}" if comment else text).encode()
+
+
+def _text_of(content: Mapping[str, Any]) -> str:
     text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
     if yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) != content:
         raise ValueError("the written YAML does not read back as what was meant")
-    return (f"# {comment}\n{text}" if comment else text).encode()
+    return text
 
 
 def to_json(content: Mapping[str, Any]) -> bytes:
