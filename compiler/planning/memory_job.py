@@ -90,6 +90,8 @@ def job(spec: Spec, section: Literal["pretrain", "finetune"], profile: DevicePro
 
 
 def _adapters(lora: Lora | None) -> Adapters | None:
+    """Of the targets those that are layers: the others are refused, but not here."""
     if lora is None:
         return None
-    return Adapters(rank=lora.rank, targets=tuple(HUGGING_FACE.get(target, target) for target in lora.targets))
+    named = (HUGGING_FACE.get(target, target) for target in lora.targets)
+    return Adapters(rank=lora.rank, targets=tuple(name for name in named if name in HUGGING_FACE.values()))
