@@ -36,6 +36,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "qwen3": Family("Qwen3", backend="mcore", qk_norm=True, own_head_dim=True, scaled_rope=False),
     }
 )
+UNKNOWN = Family("unknown")  # of a spec whose config.json could not be read
 
 
 def layer(target: str) -> str:

@@ -19,7 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.parse import hydra_faults, references
+from compiler.parse import from_hf, hydra_faults, references, smoke
 from compiler.parse import overrides as given_overrides
 from compiler.parse.experiments import experiment_file, names
 from compiler.parse.files import SpecFile, SpecFiles
@@ -44,6 +44,7 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
         tree = _compose(root, loader, files, given, option)
     except Faults as error:
         raise Faults([*misnamed, *faults, *error.diagnostics]) from None
+    tree = smoke.expand(from_hf.expand(tree))
     faults += [*misnamed, *_taken_name(root, name, tree)]
     if faults:
         raise Faults(faults)

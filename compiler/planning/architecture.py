@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from compiler.families import FAMILIES
+from compiler.families import FAMILIES, UNKNOWN
 from compiler.spec import Spec
 
 
@@ -61,9 +61,9 @@ class Architecture:
 
 
 def architecture(spec: Spec) -> Architecture:
-    """The network of a spec whose family is one of FAMILIES."""
+    """The network of a spec; one whose family is not known, which no compilation reaches, counts as a plain Llama."""
     model = spec.model
-    family = FAMILIES[model.family]
+    family = FAMILIES.get(model.family, UNKNOWN)
     return Architecture(
         hidden_size=model.hidden_size,
         intermediate_size=model.intermediate_size,
