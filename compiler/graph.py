@@ -1,7 +1,7 @@
 """The graph that DVC will run: stages, what they read, what they write. Verified after lowering."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.contracts.base import Contract
@@ -38,7 +38,10 @@ class StageNode:
 
 @dataclass(frozen=True)
 class StageGraph:
-    """The stages of one experiment and the further files that they read."""
+    """The stages of one experiment and the further files that they read.
+
+    `apart`: mindformers files that no stage reads, by name, for people who run mindformers themselves.
+    """
 
     name: str
     stages: tuple[StageNode, ...]
@@ -47,6 +50,7 @@ class StageGraph:
     compare: Mapping[str, Any]
     presentation: Mapping[str, Any]
     placement: Mapping[str, Any]
+    apart: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
 
 class BrokenGraph(AssertionError):

@@ -8,6 +8,7 @@ from compiler.lower.selection import RootGraph
 
 NOTICE = "Written by `mindspec compile`; change the spec instead."
 PLACEMENT_NOTICE = "Where and how fast: no stage depends on this file. " + NOTICE
+APART_NOTICE = "For mindformers itself, started in the folder above: no stage reads this file. " + NOTICE
 PRESENTATION_NOTICE = "What a reader sees: only the report depends on this file. " + NOTICE
 
 
@@ -23,6 +24,7 @@ def experiment_files(graph: StageGraph) -> dict[str, bytes]:
         "placement.yaml": to_yaml(graph.placement, PLACEMENT_NOTICE),
     }
     files |= {node.contract.config: to_yaml(node.config, NOTICE) for node in graph.stages}
+    files |= {f"config/mindformers-{name}.yaml": to_yaml(content, APART_NOTICE) for name, content in graph.apart.items()}
     return {f"experiments/{graph.name}/{path}": content for path, content in files.items()}
 
 

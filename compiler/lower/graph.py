@@ -5,7 +5,9 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any, cast
 
+from compiler.families import FAMILIES
 from compiler.graph import StageGraph, StageNode
+from compiler.lower.inference import evaluate_config, predict_config
 from compiler.lower.parameters import BUILDERS
 from compiler.lower.training import finetune_config, pretrain_config
 from compiler.mindformers import written
@@ -30,7 +32,15 @@ def lower(plan: Plan, project: Project) -> StageGraph:
         compare=_compare(spec),
         presentation=_presentation(spec),
         placement=_placement(spec),
+        apart=_apart(plan),
     )
+
+
+def _apart(plan: Plan) -> dict[str, Mapping[str, Any]]:
+    """Evaluation and prediction by mindformers, which has no tokenizer and weights of ours for its Megatron-like graphs."""
+    if FAMILIES[plan.experiment.spec.model.family].backend != "legacy":
+        return {}
+    return {"evaluate": written(evaluate_config(plan)), "predict": written(predict_config(plan))}
 
 
 def _stage(contract: Contract, plan: Plan, programs: Programs) -> StageNode:

@@ -1,7 +1,7 @@
 """Plan -> the mindformers files of evaluation and prediction, on one device.
 
 No stage reads them: an experiment evaluates by its own stage, which counts tokens and not batches. They are for people who
-run mindformers themselves, mostly on an accelerator, in the experiment folder: `Trainer(MindFormerConfig(path))`.
+run mindformers themselves, mostly on an accelerator, in the experiment folder.
 """
 
 from typing import Any, Literal
@@ -32,8 +32,16 @@ def evaluate_config(plan: Plan) -> mf.EvaluationConfig:
         eval_dataset=rows,
         eval_dataset_task=mf.DatasetTask(dataset_config=rows),
         context=context(plan.profile, device_id=0, infer_boost="on"),
-        model=mf.Model(model_config=llama(plan, batch, use_flash_attention=False, checkpoint_name_or_path=weights, **_kept(plan))),
+        model=mf.Model(model_config=llama(plan, batch, use_flash_attention=False, **_whole_rows(plan), **_kept(plan))),
     )
+
+
+def _whole_rows(plan: Plan) -> dict[str, Any]:
+    """Only training cuts the last id off a row of seq_length + 1: evaluation takes it whole, and shifts what it predicts."""
+    model = plan.experiment.spec.model
+    length = model.seq_length + 1
+    scaling = model.rope_scaling
+    return {"seq_length": length} | ({"max_position_embedding": max(length, scaling.original_length + 1)} if scaling else {})
 
 
 def _kept(plan: Plan) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def predict_config(plan: Plan) -> mf.PredictionConfig:
         runner_config=mf.Runner(epochs=1, batch_size=1, sink_mode=plan.profile.sink_mode),
         context=context(plan.profile, device_id=0, infer_boost="on"),
         processor=mf.Processor(tokenizer=tokenizer),
-        model=mf.Model(model_config=llama(plan, 1, checkpoint_name_or_path=weights, **_generation(plan), **_cache(plan))),
+        model=mf.Model(model_config=llama(plan, 1, **_generation(plan), **_cache(plan))),
     )
 
 

@@ -56,7 +56,10 @@ class Metric(Block):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationConfig(Block):
-    """A file for `Trainer(...).evaluate()`, on one device."""
+    """A file for `Trainer(config).evaluate(eval_checkpoint=config.load_checkpoint)`, on one device.
+
+    Called without the argument, mindformers forgets `load_checkpoint` and scores random weights.
+    """
 
     seed: int
     run_mode: Literal["eval"] = "eval"
@@ -99,8 +102,9 @@ class Processor(Block):
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionConfig(Block):
-    """A file for `Trainer(...).predict(input_data=...)`, on one device.
+    """A file for `Trainer(config).predict(predict_checkpoint=config.load_checkpoint, input_data=[...])`, on one device.
 
+    Called without the checkpoint, mindformers forgets `load_checkpoint` and answers with random weights.
     `postprocess_use_numpy`: tokens are chosen on the host, where the device has no kernel for it.
     """
 

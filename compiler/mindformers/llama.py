@@ -22,9 +22,8 @@ class RopeScaling(Block):
 class ModelConfig(Block):
     """The legacy Llama. What is None stays at mindformers' default and is not written.
 
-    `parallel_optimizer`: whether optimizer sharding divides the table of embeddings too. From `checkpoint_name_or_path` on,
-    keys are of prediction and evaluation alone: `Trainer.predict` and `Trainer.evaluate` take the weights from here when
-    they are called without a checkpoint, and forget `load_checkpoint`.
+    `parallel_optimizer`: whether optimizer sharding divides the table of embeddings too. From `is_dynamic` on, keys are of
+    prediction alone. `checkpoint_name_or_path` is left out: it takes no safetensors.
     """
 
     type: Literal["LlamaConfig"] = "LlamaConfig"
@@ -59,7 +58,6 @@ class ModelConfig(Block):
     max_position_embedding: int | None = None
     parallel_optimizer: bool | None = None
     pet_config: Pet | None = None
-    checkpoint_name_or_path: str | None = None
     is_dynamic: bool | None = None
     block_size: int | None = None
     num_blocks: int | None = None
