@@ -3,10 +3,9 @@
 A union is explained by the branch the user meant, and no message repeats the whole instance.
 """
 
-import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pydantic
@@ -14,26 +13,28 @@ import pydantic
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path, Place, SourceTree, leaves
 from compiler.spec import Spec
-from compiler.spec.declare import TYPE_KEY
+from compiler.spec.declare import DOC_ZH_KEY, TYPE_KEY
 from compiler.validate import suggest
+from compiler.validate.described import TYPE_NAMES, describe, show
+from compiler.wording import Said, listed, said
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 Schema = dict[str, Any]
 
-_TYPE_NAMES = {
-    "integer": "an integer", "number": "a number", "string": "text", "boolean": "true or false",
-    "object": "a mapping", "array": "a list", "null": "null",
-}  # fmt: skip
 _PATTERNS = {
-    r"^[a-z0-9][a-z0-9-]*$": "lower-case letters, digits and hyphens, a letter or digit first",
-    r"^[A-Za-z][A-Za-z0-9_-]*$": "letters, digits, hyphens and underscores, a letter first",
-    r"^[a-z]{2,3}(-[A-Za-z]+)*$": "a language tag such as en or zh",
+    r"^[a-z0-9][a-z0-9-]*$": said(
+        "lower-case letters, digits and hyphens, a letter or digit first", "小写字母、数字和连字符，并以字母或数字开头"
+    ),
+    r"^[A-Za-z][A-Za-z0-9_-]*$": said(
+        "letters, digits, hyphens and underscores, a letter first", "字母、数字、连字符和下划线，并以字母开头"
+    ),
+    r"^[a-z]{2,3}(-[A-Za-z]+)*$": said("a language tag such as en or zh", "en、zh 之类的语言标签"),
 }
 _LIMITS = {
-    "minimum": "at least", "exclusiveMinimum": "greater than",
-    "maximum": "at most", "exclusiveMaximum": "less than",
+    "minimum": said("at least", "不小于"), "exclusiveMinimum": said("greater than", "大于"),
+    "maximum": said("at most", "不大于"), "exclusiveMaximum": said("less than", "小于"),
 }  # fmt: skip
 
 
@@ -136,15 +137,17 @@ def _unknown_key(key: str, path: Path, given: Iterable[str], known: Iterable[str
     parent = [str(part) for part in path]
     meant = suggest.key(parent, key, known, given)
     if not path and key == "experiment":
-        hint = "begin the file with the line `# @package _global_`"
+        hint = said("begin the file with the line `# @package _global_`", "请在文件开头加上一行 `# @package _global_`")
+    elif meant:
+        hint = suggest.did_you_mean(meant)
     else:
-        hint = f"did you mean {meant}?" if meant else f"known here: {', '.join(known)}"
+        hint = said(f"known here: {', '.join(known)}", f"此处可用的有：{listed(known).zh}")
     return Diagnostic(
         "MS0201",
-        "unknown key",
+        said("unknown key", "未知的键"),
         tree.key_place((*path, key)),
         (*path, key),
-        reason="a key that nothing reads would leave the default in force without a word",
+        reason=said("a key that nothing reads would leave the default in force without a word", "没有任何程序读取的键会让默认值悄悄生效"),
         fix=hint,
         suggestion=meant or "",
     )
@@ -157,10 +160,9 @@ def _missing_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
     misspelt = {suggest.key(here, key, properties, error.instance) for key in unknown}
     name = re.match(r"'(.*)' is a required property", error.message).group(1)  # type: ignore[union-attr]
     if ".".join([*here, name]) not in misspelt:
-        doc = str(properties[name].get("description", ""))
-        yield Diagnostic(
-            "MS0202", "must be given", tree.key_place(error.path), (*error.path, name), fix=f"add `{name}:` ({doc.rstrip('.')})"
-        )
+        doc, zh = (str(properties[name].get(key, "")).rstrip(".。") for key in ("description", DOC_ZH_KEY))
+        fix = said(f"add `{name}:` ({doc})", f"请加上 `{name}:`（{zh}）")
+        yield Diagnostic("MS0202", said("must be given", "必须给出"), tree.key_place(error.path), (*error.path, name), fix=fix)
 
 
 def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
@@ -173,41 +175,47 @@ def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
             return _referred(error.path, value, place)
         return Diagnostic(
             "MS0207",
-            f"expected {_names(expected)}, got the text {_show(value)}",
+            said(f"expected {_names(expected)}, got the text {show(value)}", f"应为{_names(expected).zh}，实际是文本 {show(value)}"),
             place,
             error.path,
-            reason="text does not compare or compute as a number",
-            fix=f"remove the quotes: {value}",
+            reason=said("text does not compare or compute as a number", "文本不能像数值那样比较和计算"),
+            fix=said(f"remove the quotes: {value}", f"请去掉引号：{value}"),
             suggestion=value,
         )
     if expected <= {"string", "null"} and isinstance(value, (bool, int, float)):
         return _unquoted(error.path, value, tree)
-    return Diagnostic(
-        "MS0203", f"expected {_names(expected)}, got {_describe(value)}", place, error.path, fix=f"write {_example(error, expected)}"
-    )
+    message = said(f"expected {_names(expected)}, got {describe(value)}", f"应为{_names(expected).zh}，实际是{describe(value).zh}")
+    example = _example(expected)
+    return Diagnostic("MS0203", message, place, error.path, fix=said(f"write {example}", f"请写{example.zh}"))
 
 
 def _referred(path: Path, value: str, place: Place) -> Diagnostic:
     """A reference to text: quotes were never there."""
     return Diagnostic(
         "MS0207",
-        f"expected a number, but the reference gives the text {_show(value)}",
+        said(f"expected a number, but the reference gives the text {show(value)}", f"应为数值，但引用得到的是文本 {show(value)}"),
         place,
         path,
-        reason="text does not compare or compute as a number; a variable of the environment is always text",
-        fix='let the text be read as a number: "${oc.decode:${...}}"',
+        reason=said(
+            "text does not compare or compute as a number; a variable of the environment is always text",
+            "文本不能像数值那样比较和计算；环境变量总是文本",
+        ),
+        fix=said('let the text be read as a number: "${oc.decode:${...}}"', '请让文本按数值读取："${oc.decode:${...}}"'),
     )
 
 
 def _unquoted(path: Path, value: Any, tree: SourceTree) -> Diagnostic:
-    written = tree.written.get(path, _show(value))
+    written = tree.written.get(path, show(value))
     return Diagnostic(
         "MS0208",
-        f"expected text, got {_describe(value)}",
+        said(f"expected text, got {describe(value)}", f"应为文本，实际是{describe(value).zh}"),
         tree.place(path),
         path,
-        reason=f"{written} without quotes is read as {_describe(value)}; the characters themselves are lost",
-        fix=f'write "{written}" in quotes',
+        reason=said(
+            f"{written} without quotes is read as {describe(value)}; the characters themselves are lost",
+            f"不加引号的 {written} 会被读作{describe(value).zh}，原来的字符会丢失",
+        ),
+        fix=said(f'write "{written}" in quotes', f'请加引号，写成 "{written}"'),
         suggestion=f'"{written}"',
     )
 
@@ -215,53 +223,63 @@ def _unquoted(path: Path, value: Any, tree: SourceTree) -> Diagnostic:
 def _not_allowed(error: Violation, tree: SourceTree) -> Diagnostic:
     allowed = [error.schema["const"]] if "const" in error.schema else list(error.schema["enum"])
     meant = suggest.closest(error.instance, map(str, allowed)) if isinstance(error.instance, str) else None
-    hint = f"did you mean {meant}? " if meant else ""
+    hint = suggest.did_you_mean(meant) if meant else said("", "")
+    options = listed(allowed)
     return Diagnostic(
         "MS0204",
-        f"{_show(error.instance)} is not allowed",
+        said(f"{show(error.instance)} is not allowed", f"不允许的取值 {show(error.instance)}"),
         tree.place(error.path),
         error.path,
-        fix=f"{hint}allowed: {', '.join(map(str, allowed))}",
+        fix=said(f"{hint} allowed: {options}".lstrip(), f"{hint.zh}可取：{options.zh}"),
         suggestion=meant or "",
     )
 
 
 def _malformed(error: Violation, tree: SourceTree) -> Diagnostic:
     if error.schema.get(TYPE_KEY) == "size":
-        wanted = "a size such as 8MB (8,000,000 bytes) or 2GiB (2 x 1,073,741,824 bytes)"
+        wanted = said(
+            "a size such as 8MB (8,000,000 bytes) or 2GiB (2 x 1,073,741,824 bytes)",
+            "8MB（8,000,000 字节）、2GiB（2 x 1,073,741,824 字节）之类的大小",
+        )
     else:
         wanted = _PATTERNS[error.limit]
-    return Diagnostic("MS0206", f"{_show(error.instance)} is malformed", tree.place(error.path), error.path, fix=f"write {wanted}")
+    message = said(f"{show(error.instance)} is malformed", f"{show(error.instance)} 的格式不正确")
+    return Diagnostic("MS0206", message, tree.place(error.path), error.path, fix=said(f"write {wanted}", f"请写{wanted.zh}"))
 
 
 def _out_of_range(error: Violation, tree: SourceTree) -> Diagnostic:
     limit = error.limit
-    counted = {"minItems": "at least", "maxItems": "at most"}
+    counted = {"minItems": said("at least", "至少"), "maxItems": said("at most", "至多")}
     if error.keyword in counted:
-        message = f"a list of {len(error.instance)}, but {counted[error.keyword]} {limit} needed"
+        word, count = counted[error.keyword], len(error.instance)
+        message = said(f"a list of {count}, but {word} {limit} needed", f"列表有 {count} 项，但{word.zh}需要 {limit} 项")
     elif error.keyword == "minLength":
-        message = "the text is empty"
+        message = said("the text is empty", "文本为空")
     else:
-        message = f"{_show(error.instance)} is not {_LIMITS[error.keyword]} {_show(limit)}"
+        word = _LIMITS[error.keyword]
+        message = said(f"{show(error.instance)} is not {word} {show(limit)}", f"{show(error.instance)} 应{word.zh} {show(limit)}")
     return Diagnostic("MS0205", message, tree.place(error.path), error.path, fix=_range(error.schema))
 
 
-def _range(schema: Schema) -> str:
+def _range(schema: Schema) -> Said:
     """What would be accepted, in words."""
     if "minLength" in schema:
-        return "write some text"
+        return said("write some text", "请写一些文本")
     if schema.get("type") == "array":
         least, most = schema.get("minItems"), schema.get("maxItems")
-        return f"write {least} values" if least == most else f"write at least {least} value{'s' * (least != 1)}"
-    limits = [f"{word} {_show(schema[key])}" for key, word in _LIMITS.items() if key in schema]
-    return f"choose a value: {', '.join(limits)}"
+        if least == most:
+            return said(f"write {least} values", f"请写 {least} 个值")
+        return said(f"write at least {least} value{'s' * (least != 1)}", f"请至少写 {least} 个值")
+    limits = listed(said(f"{word} {show(schema[key])}", f"{word.zh} {show(schema[key])}") for key, word in _LIMITS.items() if key in schema)
+    return said(f"choose a value: {limits}", f"请取值：{limits.zh}")
 
 
 def _not_finite(tree: SourceTree) -> Iterator[Diagnostic]:
     """NaN passes every comparison of a schema."""
     for path, value in leaves(tree.values):
         if isinstance(value, float) and not math.isfinite(value):
-            yield Diagnostic("MS0205", f"{value} is not a finite number", tree.place(path), path, fix="write a number")
+            message = said(f"{value} is not a finite number", f"{value} 不是有限的数值")
+            yield Diagnostic("MS0205", message, tree.place(path), path, fix=said("write a number", "请写一个数值"))
 
 
 def _line_ends(tree: SourceTree) -> Iterator[Diagnostic]:
@@ -269,7 +287,8 @@ def _line_ends(tree: SourceTree) -> Iterator[Diagnostic]:
     for path, value in leaves(tree.values):
         prose = path in (("title",), ("description",)) or path[-2:-1] in (("deny",), ("allow",))
         if isinstance(value, str) and not prose and value != value.rstrip("\r\n"):
-            yield Diagnostic("MS0206", f"{_show(value)} ends in a line end", tree.place(path), path, fix="write the text in one line")
+            message = said(f"{show(value)} ends in a line end", f"{show(value)} 末尾有换行符")
+            yield Diagnostic("MS0206", message, tree.place(path), path, fix=said("write the text in one line", "请写成一行"))
 
 
 def _expected(error: Violation) -> set[str]:
@@ -287,35 +306,17 @@ def _resolved(schema: Schema) -> Schema:
     return spec_schema()["$defs"][reference.rpartition("/")[2]] if reference else schema
 
 
-def _names(expected: set[str]) -> str:
+def _names(expected: set[str]) -> Said:
     if expected == {"integer", "string"}:
-        return "a size"
-    return " or ".join(_TYPE_NAMES[name] for name in sorted(expected, key=list(_TYPE_NAMES).index))
+        return said("a size", "大小")
+    names = [TYPE_NAMES[name] for name in sorted(expected, key=list(TYPE_NAMES).index)]
+    return said(" or ".join(names), "或".join(name.zh for name in names))
 
 
-def _example(error: Violation, expected: set[str]) -> str:
+def _example(expected: set[str]) -> Said:
     if "boolean" in expected:
-        return "true or false without quotes"
+        return said("true or false without quotes", "不带引号的 true 或 false")
     return _names(expected)
-
-
-_DESCRIBE: tuple[tuple[type, Callable[[Any], str]], ...] = (
-    (bool, lambda value: f"the boolean {str(value).lower()}"),
-    (int, lambda value: f"the number {value}"),
-    (float, lambda value: f"the number {value}"),
-    (str, lambda value: f"the text {_show(value)}"),
-    (list, lambda value: f"a list of {len(value)}"),
-    (Mapping, lambda _value: "a mapping"),
-)
-
-
-def _describe(value: Any) -> str:
-    return next((describe(value) for kind, describe in _DESCRIBE if isinstance(value, kind)), "null")
-
-
-def _show(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _number(text: str) -> bool:

@@ -1,10 +1,13 @@
-"""Did you mean: keys, in the right section, and values."""
+"""Did you mean: keys, in the right section, values, and paths of files."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
 from compiler.spec import fields
+from compiler.wording import Said, said
 
 # What other tools call a field, by the last part of its path here.
 _OTHER_NAMES = {
@@ -51,6 +54,15 @@ _OTHER_NAMES = {
     "random_seed": "seed",
     "corpora": "sources",
 }
+
+
+_LOOKED_AT = 5000  # entries of a folder of data; a hint is not worth more
+_NEAR = 0.6  # how much of a name must agree
+
+
+def did_you_mean(word: str) -> Said:
+    """The question."""
+    return said(f"did you mean {word}?", f"是否想写 {word}？")
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -116,3 +128,38 @@ def _paths() -> tuple[str, ...]:
 
 def _fold(word: str) -> str:
     return word.lower().replace("-", "_")
+
+
+def existing_path(root: Path, written: PurePosixPath) -> str | None:
+    """The path below `root` that was probably meant: the nearest names along the whole path, else the same name elsewhere.
+
+    Where no folder is near, what lies below `data` is looked through for the last part of the path.
+    """
+    along = list(_along(root, PurePosixPath(), written.parts))
+    found = along or [path for path in _below(root, "data") if _alike(path.name, written.name) >= _NEAR and _same_kind(path, written)]
+    return str(max(found, key=lambda path: (_alike(str(path), str(written)), str(path)))) if found else None
+
+
+def _along(root: Path, above: PurePosixPath, parts: Sequence[str]) -> Iterator[PurePosixPath]:
+    """Every existing path whose parts are each near to the written ones."""
+    if not parts:
+        yield above
+        return
+    folder = root / above
+    names = sorted(entry.name for entry in islice(folder.iterdir(), _LOOKED_AT)) if folder.is_dir() else []
+    near = [parts[0]] if parts[0] in names else [name for name in names if _alike(name, parts[0]) >= _NEAR]
+    for name in near:
+        yield from _along(root, above / name, parts[1:])
+
+
+def _below(root: Path, folder: str) -> Iterator[PurePosixPath]:
+    entries = islice((root / folder).rglob("*"), _LOOKED_AT)
+    return (PurePosixPath(path.relative_to(root).as_posix()) for path in entries if not path.name.startswith("."))
+
+
+def _same_kind(one: PurePosixPath, other: PurePosixPath) -> bool:
+    return one.suffix == other.suffix or not other.suffix
+
+
+def _alike(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()

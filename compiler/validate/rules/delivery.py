@@ -12,6 +12,7 @@ from compiler.validate import suggest
 from compiler.validate.rules.data import repeated
 from compiler.validate.rules.files import missing_plain_file, missing_template
 from compiler.validate.rules.registry import Rules
+from compiler.wording import listed, said
 
 RULES = Rules()
 
@@ -24,10 +25,10 @@ def some_suite(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     if suites.perplexity is None and suites.core is None:
         yield Diagnostic(
             "MS0382",
-            "no suite is given",
+            said("no suite is given", "没有给出评测集"),
             path=("evaluation", "suites"),
-            reason="nothing would be scored",
-            fix="add `perplexity: {split: validation}`",
+            reason=said("nothing would be scored", "将不会有任何得分"),
+            fix=said("add `perplexity: {split: validation}`", "请加上 `perplexity: {split: validation}`"),
         )
 
 
@@ -38,10 +39,10 @@ def metrics_have_their_suite(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
         if getattr(spec.evaluation.suites, suite) is None:
             yield Diagnostic(
                 "MS0383",
-                f"{metric} is measured by the suite {suite}, which is not given",
+                said(f"{metric} is measured by the suite {suite}, which is not given", f"{metric} 由评测集 {suite} 测量，但没有给出它"),
                 path=("evaluation", "metrics", index),
-                reason="the metric would be missing from every result",
-                fix=f"add evaluation.suites.{suite}, or remove the metric",
+                reason=said("the metric would be missing from every result", "任何结果中都不会有该指标"),
+                fix=said(f"add evaluation.suites.{suite}, or remove the metric", f"请加上 evaluation.suites.{suite}，或删除该指标"),
             )
     yield from repeated(spec.evaluation.metrics, ("evaluation", "metrics"))
 
@@ -51,7 +52,8 @@ def case_files_exist(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     core = spec.evaluation.suites.core
     if core is not None:
         above = ("evaluation", "suites", "core")
-        yield from missing_plain_file(tree, core.cases, (*above, "cases"), "MS0381", "there would be nothing to answer")
+        reason = said("there would be nothing to answer", "将没有题目可答")
+        yield from missing_plain_file(tree, core.cases, (*above, "cases"), "MS0381", reason)
         yield from missing_template(tree, core.template, (*above, "template"))
 
 
@@ -61,10 +63,13 @@ def one_template(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     if core is not None and core.template != trained:
         yield Diagnostic(
             "MS0388",
-            f"evaluated with {core.template}, but trained with {trained}",
+            said(f"evaluated with {core.template}, but trained with {trained}", f"评测用 {core.template}，训练却用 {trained}"),
             path=("evaluation", "suites", "core", "template"),
-            reason="the model would be asked in a form that it never saw, and the scores would be too low",
-            fix=f"use {trained}",
+            reason=said(
+                "the model would be asked in a form that it never saw, and the scores would be too low",
+                "提问的格式是模型从未见过的，得分会偏低",
+            ),
+            fix=said(f"use {trained}", f"请使用 {trained}"),
             suggestion=trained,
         )
 
@@ -75,10 +80,13 @@ def answers_fit_the_window(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
     if core is not None and core.max_new_tokens >= window:
         yield Diagnostic(
             "MS0389",
-            f"answers of {core.max_new_tokens} tokens leave no room for a question in {window}",
+            said(
+                f"answers of {core.max_new_tokens} tokens leave no room for a question in {window}",
+                f"窗口为 {window}，{core.max_new_tokens} 个词元的回答没有给问题留下空间",
+            ),
             path=("evaluation", "suites", "core", "max_new_tokens"),
-            reason="every prompt would be cut away",
-            fix=f"choose less than model.seq_length = {window}",
+            reason=said("every prompt would be cut away", "所有提示都会被截掉"),
+            fix=said(f"choose less than model.seq_length = {window}", f"请取小于 model.seq_length = {window} 的值"),
         )
 
 
@@ -89,17 +97,22 @@ def tolerances_have_a_metric(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
         if name not in spec.evaluation.metrics:
             known = get_args(Metric)
             meant = suggest.closest(name, known)
-            hint = f"add {name} to evaluation.metrics" if name in known else f"did you mean {meant}?" if meant else ""
+            hint = said(f"known: {', '.join(known)}", f"可用的有：{listed(known).zh}")
+            if name in known:
+                hint = said(f"add {name} to evaluation.metrics", f"请把 {name} 加入 evaluation.metrics")
+            elif meant:
+                hint = suggest.did_you_mean(meant)
             yield Diagnostic(
                 "MS0384",
-                f"{name} is not a metric of this experiment",
+                said(f"{name} is not a metric of this experiment", f"{name} 不是本实验的指标"),
                 path=path,
-                reason="the limit would guard nothing",
-                fix=hint or f"known: {', '.join(known)}",
+                reason=said("the limit would guard nothing", "该容差不会起任何作用"),
+                fix=hint,
                 suggestion=meant or "",
             )
         if tolerance.relative is None and tolerance.absolute is None:
-            yield Diagnostic("MS0384", "no limit is given", path=path, fix="add `relative: 0.01` or `absolute: 0.0`")
+            fix = said("add `relative: 0.01` or `absolute: 0.0`", "请加上 `relative: 0.01` 或 `absolute: 0.0`")
+            yield Diagnostic("MS0384", said("no limit is given", "没有给出容差"), path=path, fix=fix)
 
 
 @RULES.needing("compare")
@@ -107,10 +120,10 @@ def gate_has_a_baseline(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     if spec.compare.gate and spec.compare.baseline is None:
         yield Diagnostic(
             "MS0385",
-            "the gate has nothing to compare with",
+            said("the gate has nothing to compare with", "门禁没有可比较的对象"),
             path=("compare", "gate"),
-            reason="it would pass whatever the scores are",
-            fix="set compare.baseline, or gate: false",
+            reason=said("it would pass whatever the scores are", "无论得分如何都会通过"),
+            fix=said("set compare.baseline, or gate: false", "请设置 compare.baseline，或写 gate: false"),
         )
 
 
@@ -125,8 +138,13 @@ def baseline_exists(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
         meant = suggest.closest(name, known - {spec.name})
         yield Diagnostic(
             "MS0386",
-            f"{name} is this experiment" if name == spec.name else f"no experiment and no file of baselines/ is named {name}",
+            said(f"{name} is this experiment", f"{name} 就是本实验")
+            if name == spec.name
+            else said(f"no experiment and no file of baselines/ is named {name}", f"没有名为 {name} 的实验，baselines/ 中也没有该文件"),
             path=("compare", "baseline"),
-            reason="there would be nothing to compare with",
-            fix=f"did you mean {meant}?" if meant and name != spec.name else "make one with `mindspec baseline set`",
+            reason=said("there would be nothing to compare with", "将没有可比较的对象"),
+            fix=suggest.did_you_mean(meant)
+            if meant and name != spec.name
+            else said("make one with `mindspec baseline set`", "请用 `mindspec baseline set` 建立一个"),
+            suggestion=meant if meant and name != spec.name else "",
         )

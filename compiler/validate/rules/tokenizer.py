@@ -7,6 +7,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.registry import Rules
+from compiler.wording import said
 
 RULES = Rules()
 
@@ -20,10 +21,13 @@ def kind_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     if spec.tokenizer.kind != "sentencepiece":
         yield Diagnostic(
             "MS0331",
-            f"{spec.tokenizer.kind} is not built in this version",
+            said(f"{spec.tokenizer.kind} is not built in this version", f"本版本不支持 {spec.tokenizer.kind}"),
             path=("tokenizer", "kind"),
-            reason="the tokenizer stage trains SentencePiece models; it does not take over existing ones",
-            fix="use sentencepiece",
+            reason=said(
+                "the tokenizer stage trains SentencePiece models; it does not take over existing ones",
+                "分词器阶段训练 SentencePiece 模型，不沿用已有的分词器",
+            ),
+            fix=said("use sentencepiece", "请使用 sentencepiece"),
             suggestion="sentencepiece",
         )
 
@@ -33,29 +37,40 @@ def vocabulary_holds_the_reserved(spec: Spec, _tree: SourceTree) -> Iterator[Dia
     special = len(_special(spec)) + 1
     reserved = special + _BYTES * spec.tokenizer.byte_fallback
     if spec.tokenizer.vocab_size <= reserved:
-        count = f"{special} special pieces" + f" + {_BYTES} bytes" * spec.tokenizer.byte_fallback
+        fallback = spec.tokenizer.byte_fallback
+        count = f"{special} special pieces" + f" + {_BYTES} bytes" * fallback
+        zh = f"{special} 个特殊词元" + f" + {_BYTES} 个字节" * fallback
         yield Diagnostic(
             "MS0327",
-            f"{spec.tokenizer.vocab_size} pieces, but {count} = {reserved} are reserved",
+            said(
+                f"{spec.tokenizer.vocab_size} pieces, but {count} = {reserved} are reserved",
+                f"词表大小为 {spec.tokenizer.vocab_size}，但已保留 {zh} = {reserved} 个",
+            ),
             path=("tokenizer", "vocab_size"),
-            reason="no piece would be left for text, and SentencePiece would refuse to train",
-            fix=f"choose far more than {reserved}, for example 4000",
+            reason=said(
+                "no piece would be left for text, and SentencePiece would refuse to train", "没有留给文本的词元，SentencePiece 会拒绝训练"
+            ),
+            fix=said(f"choose far more than {reserved}, for example 4000", f"请取远大于 {reserved} 的值，例如 4000"),
         )
 
 
 @RULES.needing("tokenizer")
 def special_tokens_differ(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    seen = {_UNKNOWN: "the unknown piece"}
+    seen = {_UNKNOWN: said("the unknown piece", "未知词元")}
     for path, token in _special(spec):
         if token in seen:
             yield Diagnostic(
                 "MS0328",
-                f"{token} is already {seen[token]}",
+                said(f"{token} is already {seen[token]}", f"{token} 已用作{seen[token].zh}"),
                 path=path,
-                reason="one piece would have two meanings: an end token that is also padding is never learned",
-                fix="choose another text",
+                reason=said(
+                    "one piece would have two meanings: an end token that is also padding is never learned",
+                    "一个词元会有两种含义：兼作填充的结束词元永远学不会",
+                ),
+                fix=said("choose another text", "请换一个文本"),
             )
-        seen.setdefault(token, f"used as {path[-1] if isinstance(path[-1], str) else 'a chat marker'}")
+        marker = said("a chat marker", "对话标记") if isinstance(path[-1], int) else said(path[-1], f" {path[-1]}")
+        seen.setdefault(token, said(f"used as {marker}", marker.zh))
 
 
 @RULES.needing("tokenizer")
@@ -64,10 +79,13 @@ def special_tokens_are_possible(spec: Spec, _tree: SourceTree) -> Iterator[Diagn
         if _IMPOSSIBLE.search(token) or not token.isprintable():
             yield Diagnostic(
                 "MS0206",
-                f"{token!r} cannot be a special piece",
+                said(f"{token!r} cannot be a special piece", f"{token!r} 不能用作特殊词元"),
                 path=path,
-                reason="blanks and bytes (<0x41>) are pieces of text; SentencePiece would refuse to train, or lose characters",
-                fix="write a marker such as <|im_start|>",
+                reason=said(
+                    "blanks and bytes (<0x41>) are pieces of text; SentencePiece would refuse to train, or lose characters",
+                    "空白与字节（<0x41>）属于文本词元；SentencePiece 会拒绝训练，或丢失字符",
+                ),
+                fix=said("write a marker such as <|im_start|>", "请写 <|im_start|> 之类的标记"),
             )
 
 
