@@ -68,7 +68,22 @@ def test_data_that_does_not_fit_is_refused_before_the_first_step(data: Manifest,
         training.check_data(config(), data)
 
 
-def test_a_simulated_run_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MS_SIMULATION_LEVEL", "1")
-    with pytest.raises(EnvironmentFault, match="MS_SIMULATION_LEVEL is 1"):
+@pytest.mark.parametrize("switch", ["MS_SIMULATION_LEVEL", "MS_KERNEL_LAUNCH_SKIP", "MS_DEV_PRECOMPILE_ONLY"])
+def test_a_run_that_computes_nothing_is_refused(switch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(switch, "1")
+    with pytest.raises(EnvironmentFault, match=f"{switch} is 1"):
+        context.prepare(tmp_path / "work", 1)
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("variable", ["MS_WORKER_NUM", "RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"])
+def test_one_of_several_processes_is_refused(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "2")
+    with pytest.raises(EnvironmentFault, match=f"{variable} is 2: this process is one of several"):
         context.prepare(tmp_path, 1)
+
+
+def test_a_launcher_of_one_process_and_switches_that_are_off_are_let_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MS_WORKER_NUM": "1", "RANK_SIZE": "", "MS_SIMULATION_LEVEL": "", "MS_KERNEL_LAUNCH_SKIP": ""}.items():
+        monkeypatch.setenv(name, value)
+    context.check_environment()
