@@ -7,9 +7,9 @@ more tokens than fewer than there will be.
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
+from compiler.planning.study import effective_batch
 from compiler.source import SourceTree
 from compiler.spec import Spec
-from compiler.spec.train import Layout
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
 
@@ -21,14 +21,9 @@ _FEW_BYTES_A_PIECE = 16  # SentencePiece gives at most one piece for every 3 (Ch
 _BUDGET = ("data", "pretrain", "mix", "budget_bytes")
 
 
-def _rows_of_an_update(spec: Spec) -> int:
-    layout = spec.parallel if isinstance(spec.parallel, Layout) else Layout()
-    return spec.pretrain.micro_batch * spec.pretrain.accumulation * layout.data
-
-
 @RULES.needing("pretrain", "model", "parallel", "data")
 def text_fills_a_batch(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    rows, length, budget = _rows_of_an_update(spec), spec.model.seq_length + 1, spec.data.pretrain.mix.budget_bytes
+    rows, length, budget = effective_batch(spec.pretrain, spec.parallel), spec.model.seq_length + 1, spec.data.pretrain.mix.budget_bytes
     if rows * length > budget:
         yield Diagnostic(
             "MS0393",
@@ -48,10 +43,11 @@ def text_fills_a_batch(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing("pretrain", "model", "parallel", "data")
 def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     corpus, steps = spec.data.pretrain, spec.pretrain.steps
-    trained = steps * _rows_of_an_update(spec) * spec.model.seq_length
+    rows, length = effective_batch(spec.pretrain, spec.parallel), spec.model.seq_length
+    trained = steps * rows * length
     there = corpus.mix.budget_bytes * (1 - corpus.split.validation) / _BYTES_A_TOKEN
     passes = trained / there
-    if passes > _MANY_PASSES and _rows_of_an_update(spec) * (spec.model.seq_length + 1) <= corpus.mix.budget_bytes:
+    if passes > _MANY_PASSES and rows * (length + 1) <= corpus.mix.budget_bytes:
         most = int(steps * _MANY_PASSES / passes)
         yield Diagnostic(
             "MS0392",
