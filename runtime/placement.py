@@ -1,5 +1,6 @@
 """Where and how fast a stage runs. Nothing here may change a result, so no stage depends on it."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -8,15 +9,21 @@ from pydantic.dataclasses import dataclass
 from runtime import compiled
 from runtime.faults import StageFault
 
+MEMORY = re.compile(r"[1-9][0-9]*GB")
+
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class Placement:
-    """`workers`: processes of a data stage; `threads`: threads of a numerical library; `log_every`: steps a log line."""
+    """`workers`: processes of a data stage; `threads`: threads of a numerical library; `log_every`: steps a log line.
+
+    `max_device_memory`: what MindSpore may take of a device, as it writes it: "59GB" is 59 * 2**30 bytes; None leaves it alone.
+    """
 
     workers: int = 1
     threads: int = 2
     log_every: int = 10
     device_ids: tuple[int, ...] = (0,)
+    max_device_memory: str | None = None
 
 
 def read(path: Path) -> Placement:
@@ -24,8 +31,9 @@ def read(path: Path) -> Placement:
     if not path.exists():
         return Placement()
     placement: Placement = compiled.validated(Placement, compiled.read_yaml(path), path.name)
-    wrong = [one.name for one in fields(Placement) if one.name != "device_ids" and getattr(placement, one.name) < 1]
+    wrong = [one.name for one in fields(Placement) if one.type is int and getattr(placement, one.name) < 1]
     wrong += [] if placement.device_ids and min(placement.device_ids) >= 0 else ["device_ids"]
+    wrong += [] if MEMORY.fullmatch(placement.max_device_memory or "1GB") else ["max_device_memory"]
     if wrong:
         raise StageFault(f"{', '.join(wrong)}: not in range", where=path.name, fix=compiled.FIX)
     return placement

@@ -139,4 +139,39 @@ CODES = {
             "请改写为所提示的布局，或写 `parallel: auto`。`mindspec plan NAME --layouts` 给出排序与理由。",
         ),
     ),
+    "MS0370": Code(
+        said("sequence does not divide", "序列无法均分"),
+        said(
+            "With tensor parallelism mindformers divides norms and residuals along the sequence (`use_seq_parallel`), over the tensor "
+            "and context parallel devices together: without it each of them would hold a copy of all residuals. model.seq_length "
+            "must be a multiple of tensor x context.\n\n"
+            "Where it is not, the operators cannot be divided, and the graph fails to compile on every rank, after the data was "
+            "made and all devices were waited for.\n\n"
+            "Example: seq_length 1000 with tensor 8 and context 2 has 1000 / 16 = 62.5 tokens for each device; 1024 has 64.\n\n"
+            "Choose a multiple of tensor x context; powers of two fit all layouts.",
+            "使用张量并行时，mindformers 沿序列方向切分归一化与残差（`use_seq_parallel`），由张量并行与上下文并行的设备共同分担；"
+            "否则每个设备都要保存全部残差的副本。因此 model.seq_length 必须是 tensor x context 的倍数。\n\n"
+            "若不能整除，算子无法切分，在数据制作完成、所有设备就绪之后，每个进程的计算图都编译失败。\n\n"
+            "例如 seq_length 1000、tensor 8、context 2 时每个设备得 1000 / 16 = 62.5 个 token；取 1024 则为 64。\n\n"
+            "请取 tensor x context 的倍数；2 的幂适合所有布局。",
+        ),
+    ),
+    "MS0371": Code(
+        said("level of optimizer sharding without effect", "优化器切分级别不起作用"),
+        said(
+            "MindSpore's level1 of optimizer sharding divides optimizer states and weights over the data parallel devices; level2 "
+            "also divides accumulated gradients, and level3 gathers weights only while they are used.\n\n"
+            "Gradients are accumulated only over the micro batches of an update, by accumulation or in a pipeline. Where an update is "
+            "one forward pass there is nothing for level2 to divide, and MindSpore computes as with level1 without saying so: the "
+            "memory that was counted on is not saved.\n\n"
+            "Example: {data: 8, optimizer_sharding: 2} with accumulation 1 takes the memory of optimizer_sharding 1.\n\n"
+            "Write 1, which says what happens, or 3, or raise accumulation.",
+            "MindSpore 优化器切分的 level1 把优化器状态与权重切分到数据并行的设备上；level2 还切分累积的梯度；"
+            "level3 只在使用权重时才聚合。\n\n"
+            "只有当一次更新包含多个微批（accumulation 或流水线）时才会累积梯度。若一次更新只有一次前向，level2 无可切分，"
+            "MindSpore 会悄悄按 level1 计算，预期的显存并未节省。\n\n"
+            "例如 {data: 8, optimizer_sharding: 2} 且 accumulation 为 1，占用的显存与 optimizer_sharding 1 相同。\n\n"
+            "请写 1（与实际一致）或 3，或增大 accumulation。",
+        ),
+    ),
 }

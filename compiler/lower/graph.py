@@ -12,6 +12,7 @@ from compiler.lower.parameters import BUILDERS
 from compiler.lower.training import finetune_config, pretrain_config
 from compiler.mindformers import written
 from compiler.plan import Plan
+from compiler.planning.profiles import DeviceProfile
 from compiler.programs import Programs
 from compiler.project import Project
 from compiler.spec import Spec
@@ -31,7 +32,7 @@ def lower(plan: Plan, project: Project) -> StageGraph:
         template=plan.experiment.template,
         compare=_compare(spec),
         presentation=_presentation(spec),
-        placement=_placement(spec),
+        placement=_placement(spec, plan.profile),
         apart=_apart(plan),
     )
 
@@ -116,6 +117,16 @@ def _presentation(spec: Spec) -> Mapping[str, Any]:
     return {"title": spec.title, "description": spec.description, "languages": list(spec.report.languages), "sources": told}
 
 
-def _placement(spec: Spec) -> Mapping[str, Any]:
-    launch = spec.launch
-    return {"workers": launch.workers, "threads": launch.threads, "log_every": launch.log_every, "device_ids": list(spec.device.device_ids)}
+def _placement(spec: Spec, profile: DeviceProfile) -> Mapping[str, Any]:
+    launch, bound = spec.launch, _memory_bound(spec, profile)
+    placed = {"workers": launch.workers, "threads": launch.threads, "log_every": launch.log_every}
+    return {**placed, "device_ids": list(spec.device.device_ids), **({"max_device_memory": bound} if bound else {})}
+
+
+def _memory_bound(spec: Spec, profile: DeviceProfile) -> str | None:
+    """What MindSpore may take of a device, in its own words: whole units of 2**30 bytes, which it calls GB.
+
+    Without it mindformers bounds every device at 58 of them, whatever the device has.
+    """
+    units = spec.device.memory // 2**30
+    return f"{units}GB" if profile.memory_limit and units else None

@@ -2,6 +2,7 @@
 
 from compiler.validate.rules import (
     adapter,
+    capabilities,
     data,
     delivery,
     fit,
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     *text_budget.RULES,
     *precision.RULES,
     *layout.RULES,
+    *capabilities.RULES,
     *fit.RULES,
     *delivery.RULES,
     *scoring.RULES,
