@@ -21,6 +21,7 @@ from compiler.wording import LANGUAGES, Language, in_language, language_of, said
 COMMANDS = {
     "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
     "compile": said("write the DVC stages and the concrete configuration files", "生成 DVC 阶段与具体的配置文件"),
+    "plan": said("what will be trained, on which layout, with how much memory and time", "将训练什么：并行布局、显存与代价"),
     "run": said("compile, then `dvc repro` with live progress", "编译后执行 `dvc repro`，并实时显示进度"),
     "diff": said("what differs between two experiments, and which stages that runs again", "比较两个实验，并列出因此重新运行的阶段"),
     "compare": said("metrics of experiments side by side, with tolerances", "并列比较各实验的指标及其容差"),
@@ -30,6 +31,7 @@ COMMANDS = {
     "schema": said("write the JSON Schemas of the spec", "生成规格的 JSON Schema"),
 }
 WITHOUT_PROJECT = ("explain",)
+FLAGS = ("--json", "--memory", "--layouts")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _never_fail_to_print()
     rest, language = chosen_language(sys.argv[1:] if arguments is None else arguments)
     with speaking(language):
-        return _run(_data_flag_first(rest))
+        return _run(_flags_first(rest))
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -153,10 +155,11 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     return top
 
 
-def _data_flag_first(arguments: Sequence[str]) -> list[str]:
-    """`--json` right behind the command: argparse cannot read an option between the name and the overrides."""
-    rest = [one for one in arguments if one != "--json"]
-    return [*rest[:1], "--json", *rest[1:]] if len(rest) < len(arguments) else rest
+def _flags_first(arguments: Sequence[str]) -> list[str]:
+    """Flags right behind the command: argparse cannot read an option between the name and the overrides."""
+    flags = [one for one in arguments if one in FLAGS]
+    rest = [one for one in arguments if one not in FLAGS]
+    return [*rest[:1], *flags, *rest[1:]]
 
 
 def _add_language(parser: argparse.ArgumentParser) -> None:

@@ -82,7 +82,8 @@ def _one_device(found: Search, trainings: list[Training]) -> Step:
         return Step(
             "one", name, "not needed", said(f"{numbers}; {idle} devices would be idle", f"{numbers}；其余 {idle} 个设备将闲置"), peak
         )
-    return Step("one", name, "taken", said(numbers, numbers), peak)
+    taken = found.best.peak if found.best else peak
+    return Step("one", name, "taken", said(_numbers(taken, devices), _numbers(taken, devices)), taken)
 
 
 def _recompute(found: Search, trainings: list[Training]) -> Step:
@@ -118,7 +119,9 @@ def _said(text: str) -> Said:
 
 
 def _advice(found: Search, trainings: list[Training]) -> Iterator[Step]:
-    """What another method would need of one device; never taken by the planner, since it trains something else."""
+    """What another method would need of one device where this one does not fit; never taken, since it trains something else."""
+    if fits(_least(trainings, Shape()), found.devices.memory):
+        return
     full = [training for training in trainings if training.work.job.adapters is None]
     if full:
         works = [replace(one.work, job=replace(one.work.job, adapters=TRIAL)) for one in full]

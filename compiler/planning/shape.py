@@ -44,5 +44,5 @@ def described(layout: "Shape | Layout") -> str:
 
 
 def gigabytes(count: float) -> str:
-    """Bytes in GB of 10**9, with as many digits as a person compares."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"
+    """Bytes in GB of 10**9, small ones in MB of 10**6, with as many digits as a person compares."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"

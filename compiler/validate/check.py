@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from compiler.codes import CODES
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.source import Path, SourceTree, children
 from compiler.spec import Spec
@@ -29,11 +30,12 @@ def validate(tree: SourceTree) -> Spec:
     return review(tree).spec
 
 
-def review(tree: SourceTree) -> Reviewed:
+def review(tree: SourceTree, *, planning: bool = False) -> Reviewed:
     """The spec that a composed tree declares, with its warnings.
 
     Raises Faults where one of the findings is an error: every structural fault, and every fault of meaning that can be
-    judged without the fields that are structurally broken.
+    judged without the fields that are structurally broken. With `planning`, an error that only a run would meet is let
+    pass among the warnings.
     """
     faults = list(structure.faults(tree))
     try:
@@ -42,7 +44,7 @@ def review(tree: SourceTree) -> Reviewed:
         faults += _refused(error, tree, broken_paths(faults))
         spec = sound_part(Spec, tree.values, broken_paths(faults))
     faults += [_placed(tree, fault) for fault in meaning(spec, tree)]
-    if any(fault.severity == "error" for fault in faults):
+    if any(fault.severity == "error" and not (planning and CODES[fault.code].plannable) for fault in faults):
         raise Faults(faults)
     return Reviewed(spec, tuple(faults))
 
