@@ -1,10 +1,109 @@
-"""Numeric types, loss scale and accumulation."""
+"""Numeric types, loss scale, accumulation and recomputation."""
 
 from compiler.codes.code import Code
+from compiler.wording import said
 
 CODES = {
-    "MS0305": Code("numeric type the device cannot compute"),
-    "MS0350": Code("loss scale does not fit"),
-    "MS0352": Code("accumulation is not built"),
-    "MS0353": Code("loss scale is not built"),
+    "MS0305": Code(
+        said("numeric type the device cannot compute", "设备不能以该数值类型计算"),
+        said(
+            "`model.dtype` chooses the numeric types of matrix products, normalisation, softmax, rotary embedding and weights. Not every"
+            " device has kernels for each.\n\n"
+            "CPU and GPU kernels of this MindSpore have no bfloat16 matrix product: the first step would fail after minutes of packing and"
+            " compiling. float16 in normalisation layers computes everywhere, but its gradient divides by the third power of small"
+            " activations, overflows, and leaves NaN in every weight after the first update.\n\n"
+            "Example: `dtype: {compute: bfloat16}` with `device: cpu`. Use float32, or float16 for `compute` with a loss scale; bfloat16"
+            " runs"
+            " on Ascend.",
+            "`model.dtype` 决定矩阵乘、归一化、softmax、旋转位置编码和权重的数值类型，并非每种设备都有相应算子。\n\n"
+            "此版本 MindSpore 的 CPU 与 GPU 算子没有 bfloat16 矩阵乘：打包和编译数分钟之后，第一步就会失败。归一化层用 float16"
+            " 在各设备上都能计算，"
+            "但其梯度要除以很小的激活值的三次方，会溢出，第一次更新后所有权重都成为 NaN。\n\n"
+            "例：`device: cpu` 配 `dtype: {compute: bfloat16}`。请使用 float32，或者 `compute` 用 float16 并加损失缩放；bfloat16 可在"
+            " Ascend 上运行。",
+        ),
+    ),
+    "MS0350": Code(
+        said("loss scale does not fit", "损失缩放不合适"),
+        said(
+            "A loss scale multiplies the loss before the backward pass and divides the gradients after it, so that small float16 gradients"
+            " stay above 6.0e-8. A static one is a fixed number (1024 unless `initial` says otherwise). A dynamic one starts at 65536,"
+            " halves"
+            " at an overflow, whose step is skipped, and doubles after `window` updates without one: 1000 x accumulation by default, since"
+            " a skipped update throws away all of its forward passes.\n\n"
+            "Powers of two from 2 to 65536 (static) or 4294967296 (dynamic) are accepted. Other factors round every gradient; larger ones"
+            " overflow in every step, so that nothing is learnt. A field that the kind does not read is refused, since it would do"
+            " nothing.\n\n"
+            "Example: `loss_scale: {kind: static, window: 1000}`. Remove `window`, or set `kind: dynamic`.",
+            "损失缩放在反向传播前放大损失，之后再把梯度除回去，使较小的 float16 梯度不低于 6.0e-8。static 为固定值（未写 `initial` 时为"
+            " 1024）；"
+            "dynamic 从 65536 开始，溢出时减半并跳过该步，连续 `window` 次更新没有溢出则加倍。window 默认 1000 x accumulation，"
+            "因为跳过一次更新就浪费了它的全部前向计算。\n\n"
+            "可取 2 到 65536（static）或 4294967296（dynamic）之间的 2 的幂。其他倍数会让每个梯度产生舍入；更大的值每一步都溢出，"
+            "什么也学不到。"
+            "该类型不读取的字段会被拒绝，因为写了也不起作用。\n\n"
+            "例：`loss_scale: {kind: static, window: 1000}`。请删除 `window`，或改为 `kind: dynamic`。",
+        ),
+    ),
+    "MS0352": Code(
+        said("accumulation that the device does not weigh", "设备不支持的梯度累积"),
+        said(
+            "`accumulation` divides the rows of one update into several forward passes: effective batch = micro_batch x accumulation x data"
+            " parallel. mindformers resets its own setting to 1 outside semi-automatic parallel mode, so that a training would silently run"
+            " with a smaller batch than its spec says.\n\n"
+            "On a cpu our own training cell accumulates: it weighs every micro batch by its trained tokens, so that losses and weights are"
+            " those of the large batch, with the memory of the micro batch. On one gpu or Ascend device that is not verified, and refused;"
+            " over several devices mindformers accumulates in semi-automatic mode, but weighs each pass the same, which differs for rows"
+            " with unequal numbers of trained tokens: a warning.\n\n"
+            "Example: `device: gpu` with `pretrain.accumulation: 4`. Use 1 and a micro_batch four times as large.",
+            "`accumulation` 把一次更新的样本分成多次前向：有效批大小 = micro_batch x accumulation x 数据并行。mindformers"
+            " 在半自动并行模式之外会把"
+            "自己的设置重置为 1，于是训练会悄悄使用比声明更小的批。\n\n"
+            "在 cpu 上由自带的训练单元累积：按参与训练的 token 数给每个微批加权，损失和权重与整批训练一致，内存只需微批的量。单个 gpu 或"
+            " Ascend 上"
+            "未经验证，因此拒绝；多个设备时由 mindformers 在半自动模式下累积，但每次前向权重相同，样本的训练 token 数不等时结果会有差别，"
+            "因此给出警告。\n\n"
+            "例：`device: gpu` 且 `pretrain.accumulation: 4`。请取 1，并把 micro_batch 增大到四倍。",
+        ),
+        plannable=True,
+    ),
+    "MS0353": Code(
+        said("float16 without a loss scale", "float16 而没有损失缩放"),
+        said(
+            "The smallest positive float16 is 6.0e-8. Gradients of a language model's mean loss are often smaller, and become zero.\n\n"
+            "Nothing fails: the loss falls for a while and then stays where it is, since only the largest gradients still move weights.\n\n"
+            "Set `loss_scale: {kind: dynamic}` for the training, or `model.dtype.compute: float32`.",
+            "float16 能表示的最小正数是 6.0e-8，而语言模型平均损失的梯度往往更小，会变成零。\n\n"
+            "过程中不会报错：损失先下降一段，然后停滞，因为只有最大的梯度还能推动权重。\n\n"
+            "请为该训练设置 `loss_scale: {kind: dynamic}`，或设置 `model.dtype.compute: float32`。",
+        ),
+    ),
+    "MS0359": Code(
+        said("loss scale without float16", "没有 float16 却设了损失缩放"),
+        said(
+            "float32 and bfloat16 hold numbers down to 1.0e-38, so that no gradient is lost without a scale.\n\n"
+            "A power of two changes no result, but a scale that grows can make gradients overflow that were sound, and their steps are"
+            " skipped.\n\n"
+            "Set `loss_scale.kind: none`; keep a scale only together with `model.dtype.compute: float16`.",
+            "float32 和 bfloat16 可表示小至 1.0e-38 的数，不加缩放也不会丢失梯度。\n\n"
+            "乘以 2 的幂不改变结果，但不断增大的缩放可能使原本正常的梯度溢出，从而跳过更新。\n\n"
+            "请设置 `loss_scale.kind: none`；只有与 `model.dtype.compute: float16` 一起时才需要缩放。",
+        ),
+    ),
+    "MS0360": Code(
+        said("recomputation that saves nothing", "不节省内存的重计算"),
+        said(
+            "Recomputation drops activations after the forward pass and computes them again in the backward pass: 20 to 30 % more time for"
+            " much less memory, on devices whose runtime orders the two that way.\n\n"
+            "MindSpore's CPU runtime does not: it computes the second copies while the first are still held. Weights come out bit for bit"
+            " the same, but the peak was measured 19 % (selective) and 28 % (full) higher.\n\n"
+            "On a cpu use `recompute: none`. What does save memory there is a smaller micro_batch with more accumulation: the rows of an"
+            " update and the result stay the same.",
+            "重计算在前向之后丢弃激活值，反向时再算一遍：在运行时会据此安排次序的设备上，用多 20% 到 30% 的时间换取少得多的内存。\n\n"
+            "MindSpore 的 CPU 运行时并非如此：第一份激活值尚未释放，就已算出第二份。得到的权重逐位相同，但实测峰值内存高出"
+            " 19%（selective）和"
+            " 28%（full）。\n\n"
+            "在 cpu 上请使用 `recompute: none`。真正能减少内存的是减小 micro_batch 并增大 accumulation：一次更新的样本和结果都不变。",
+        ),
+    ),
 }

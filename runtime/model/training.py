@@ -170,6 +170,8 @@ def _load(stage: Stage[YAML], work: Path) -> Any:
     config.train_dataset.num_parallel_workers = min(stage.placement.workers, os.cpu_count() or 1)  # more are refused
     config.train_dataset_task.dataset_config = config.train_dataset
     config.context.device_id = stage.placement.device_ids[0]
+    if stage.placement.max_device_memory:
+        config.context.max_device_memory = stage.placement.max_device_memory
     for callback in config.callbacks:
         if callback["type"] == "MFLossMonitor":
             callback["per_print_times"] = stage.placement.log_every
@@ -201,6 +203,12 @@ def _check(training: Training, steps: int) -> None:
             f"{len(numbers)} steps were made, {steps} were asked for",
             reason="the data ended early or the training went on, so the schedule is not the one recorded",
             fix="look at the end of the stage's log",
+        )
+    if all(step.skipped for step in training.steps):
+        raise StageFault(
+            f"all {steps} steps overflowed and were skipped",
+            reason="no update was made: the weights are those the training began with",
+            fix="lower loss_scale.initial; a dynamic scale halves at each overflow",
         )
     wrong = non_finite(training.weights)
     if wrong:

@@ -54,10 +54,11 @@ class Window(nn.Cell):
         self.loss = ms.Parameter(ms.Tensor([0.0], ms.float32), name="accu_grads.loss", requires_grad=False)
         self.map = ops.HyperMap()
 
-    def construct(self, first: ms.Tensor, share: ms.Tensor, sense: ms.Tensor, *columns: ms.Tensor) -> ms.Tensor:
+    def construct(self, first: ms.Tensor, share: ms.Tensor, sense: ms.Tensor, *columns: ms.Tensor) -> Any:
         """Add one micro batch. first: bool; share: of the trained tokens; sense: loss scale x share; all of shape ()."""
-        loss = self.network(*columns)
-        gradients = self.grad(self.network, self.weights)(*columns, ops.ones_like(loss) * ops.cast(sense, loss.dtype))
+        loss: Any = self.network(*columns)
+        seed: Any = ops.ones_like(loss)
+        gradients = self.grad(self.network, self.weights)(*columns, seed * ops.cast(sense, loss.dtype))
         weighted = ops.reshape(ops.cast(loss, ms.float32) * share, (1,))
         total = ops.select(first, weighted, self.loss + weighted)
         return ops.depend(ops.assign(self.loss, total), self.map(ops.partial(add_to_sum, first), self.sums, gradients))
@@ -109,17 +110,17 @@ class CpuTrainOneStepCell(MFTrainOneStepCell):
         """One update from a batch of ids and perhaps labels (accumulation x micro batch, seq_length + 1)."""
         if self.window is None:
             return super().__call__(*columns)
-        self._accumulate(tuple(column.asnumpy() for column in columns))
+        self._accumulate(self.window, tuple(column.asnumpy() for column in columns))
         return super().__call__()
 
-    def _accumulate(self, columns: Columns) -> None:
+    def _accumulate(self, window: Window, columns: Columns) -> None:
         model = get_real_models(self.network)
         parts = micro_batches(columns, self.accumulation)
         tokens = [counted_tokens(part, model.pad_token_id, model.ignore_token_id) for part in parts]
         scale = float(self.scale_sense.asnumpy().reshape(-1)[0])
         for index, (part, share) in enumerate(zip(parts, shares(tokens), strict=True)):
             numbers = ms.Tensor(index == 0), ms.Tensor(share, ms.float32), ms.Tensor(scale * share, ms.float32)
-            self.window(*numbers, *(ms.Tensor(column) for column in part))
+            window(*numbers, *(ms.Tensor(column) for column in part))
 
     def grads_for_legacy(self, scaling_sens: ms.Tensor, *inputs: ms.Tensor) -> tuple[Any, ...]:
         """Loss (1,), gradients scaled by the loss scale, and a further factor in them: here 1."""

@@ -1,63 +1,125 @@
-"""Numeric types, loss scale and accumulation must be what the device and the training cell compute."""
+"""Numeric types, loss scale, accumulation and recomputation must be what the device and the training cell compute."""
 
+import math
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
 from compiler.source import SourceTree
 from compiler.spec import Spec
+from compiler.spec.train import LossScale
 from compiler.validate.rules.registry import Rules
-from compiler.validate.rules.train import trainings
+from compiler.validate.rules.train import Stage, trainings
+from compiler.wording import said
 
 RULES = Rules()
 
 _NO_BFLOAT16 = {
-    "cpu": "MindSpore's CPU kernels have no bfloat16 matrix product",
-    "gpu": "the CUDA kernels of this MindSpore have no bfloat16 matrix product",
+    "cpu": said("MindSpore's CPU kernels have no bfloat16 matrix product", "MindSpore 的 CPU 算子没有 bfloat16 矩阵乘"),
+    "gpu": said("the CUDA kernels of this MindSpore have no bfloat16 matrix product", "此版本 MindSpore 的 CUDA 算子没有 bfloat16 矩阵乘"),
 }
+_READS = {"none": (), "static": ("initial",), "dynamic": ("initial", "window")}
+# A static scale never shrinks, so that it must leave room below 65504; a dynamic one halves its way down from any start.
+_LARGEST_SCALE = {"static": 2.0**16, "dynamic": 2.0**32}
 
 
 @RULES.needing()
 def loss_scale_is_complete(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    reads = {"none": (), "static": ("initial",), "dynamic": ("initial", "window")}
     for stage, training in trainings(spec):
         scale = training.loss_scale
         for field in ("initial", "window"):
-            if getattr(scale, field) is not None and field not in reads[scale.kind]:
+            if getattr(scale, field) is not None and field not in _READS[scale.kind]:
+                kinds = ("static or dynamic", "static 或 dynamic") if field == "initial" else ("dynamic", "dynamic")
                 yield Diagnostic(
                     "MS0350",
-                    f"a loss scale of kind {scale.kind} has no {field}",
+                    said(f"a loss scale of kind {scale.kind} has no {field}", f"{scale.kind} 类型的损失缩放没有 {field}"),
                     path=(stage, "loss_scale", field),
-                    reason="the value would be ignored",
-                    fix=f"remove {field}, or set kind to {'static or dynamic' if field == 'initial' else 'dynamic'}",
+                    reason=said("the value would be ignored", "该值会被忽略"),
+                    fix=said(f"remove {field}, or set kind to {kinds[0]}", f"删除 {field}，或把 kind 设为 {kinds[1]}"),
                 )
 
 
 @RULES.needing()
-def accumulation_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def loss_scale_is_a_power_of_two(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for stage, training in trainings(spec):
-        if training.accumulation > 1:
+        scale, value = training.loss_scale, training.loss_scale.initial
+        if value is None or scale.kind == "none":
+            continue
+        if not 2 <= value <= _LARGEST_SCALE[scale.kind]:
+            yield _out_of_range(stage, scale, value)
+        elif math.frexp(value)[0] != 0.5:
+            near = 2 ** round(math.log2(value))
+            yield Diagnostic(
+                "MS0350",
+                said(f"{value:.15g} is not a power of two", f"{value:.15g} 不是 2 的幂"),
+                path=(stage, "loss_scale", "initial"),
+                reason=said(
+                    "scaling by a power of two is exact; another factor rounds every gradient twice",
+                    "乘以 2 的幂没有误差；其他倍数会让每个梯度舍入两次",
+                ),
+                fix=said(f"use {near}", f"使用 {near}"),
+                suggestion=str(near),
+            )
+
+
+def _out_of_range(stage: Stage, scale: LossScale, value: float) -> Diagnostic:
+    most = _LARGEST_SCALE[scale.kind]
+    return Diagnostic(
+        "MS0350",
+        said(f"{value:.15g} is not between 2 and {most:.0f}", f"{value:.15g} 不在 2 到 {most:.0f} 之间"),
+        path=(stage, "loss_scale", "initial"),
+        reason=said(
+            "float16 ends at 65504: a scale above this range overflows in every step, and one below it lifts no gradient",
+            "float16 的上限是 65504：超出此范围的缩放每一步都会溢出，低于此范围则不起作用",
+        ),
+        fix=said("leave it out for the default: 1024 static, 65536 dynamic", "省略该项即取默认值：static 为 1024，dynamic 为 65536"),
+    )
+
+
+@RULES.needing("device")
+def accumulation_has_a_cell(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    device = spec.device
+    for stage, training in trainings(spec):
+        if training.accumulation > 1 and device.target != "cpu" and device.count == 1:
+            rows = training.micro_batch * training.accumulation
             yield Diagnostic(
                 "MS0352",
-                f"{training.accumulation} forward passes an update are not built in this version",
+                said(
+                    f"{training.accumulation} forward passes an update on one {device.target} are not built in this version",
+                    f"本版本未实现在单个 {device.target} 上每次更新做 {training.accumulation} 次前向",
+                ),
                 path=(stage, "accumulation"),
-                reason="mindformers resets gradient_accumulation_steps to 1 outside semi-automatic parallel mode, without a word",
-                fix=f"use 1, and a micro_batch of {training.micro_batch * training.accumulation} for the same effective batch",
+                reason=said(
+                    "mindformers resets gradient_accumulation_steps to 1 outside semi-automatic parallel mode, without a word; "
+                    "our own accumulating cell is proven on a cpu alone",
+                    "mindformers 在半自动并行模式之外会悄悄把 gradient_accumulation_steps 重置为 1；自带的累积训练单元只在 cpu 上验证过",
+                ),
+                fix=said(
+                    f"use 1, and a micro_batch of {rows} for the same effective batch; "
+                    "several devices with a parallel layout accumulate in semi-automatic mode",
+                    f"取 1，并把 micro_batch 设为 {rows} 以保持有效批大小；多个设备配合并行布局时由半自动并行模式累积",
+                ),
                 suggestion="1",
             )
 
 
-@RULES.needing()
-def loss_scale_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for stage, training in trainings(spec):
-        if training.loss_scale.kind != "none":
-            yield Diagnostic(
-                "MS0353",
-                f"a {training.loss_scale.kind} loss scale is not built in this version",
-                path=(stage, "loss_scale", "kind"),
-                reason="training would run without it",
-                fix="use none, with model.dtype.compute float32",
-                suggestion="none",
-            )
+@RULES.needing("device", "finetune")
+def accumulation_weighs_tokens(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    device, training = spec.device, spec.finetune
+    if training.accumulation > 1 and device.target != "cpu" and device.count > 1:
+        yield Diagnostic(
+            "MS0352",
+            said(
+                "in semi-automatic parallel mode each forward pass of an update weighs the same",
+                "半自动并行模式下，一次更新中的每次前向权重相同",
+            ),
+            path=("finetune", "accumulation"),
+            severity="warning",
+            reason=said(
+                "rows differ in trained tokens, so short answers count more than in one large batch and the loss differs from it",
+                "各样本参与训练的 token 数不同，短回答的权重会高于整批训练，损失也与之不同",
+            ),
+            fix=said("raise micro_batch as far as memory allows", "在内存允许的范围内增大 micro_batch"),
+        )
 
 
 @RULES.needing("model")
@@ -65,12 +127,58 @@ def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for stage, training in trainings(spec):
         if spec.model.dtype.compute == "float16" and training.loss_scale.kind == "none":
             yield Diagnostic(
-                "MS0350",
-                "model.dtype.compute is float16, which needs a loss scale",
+                "MS0353",
+                said("model.dtype.compute is float16, which needs a loss scale", "model.dtype.compute 为 float16，需要损失缩放"),
                 path=(stage, "loss_scale", "kind"),
-                reason="gradients below 6.0e-8 become zero and training stalls without a word",
-                fix="set model.dtype.compute to float32: loss scaling is not built in this version",
+                reason=said(
+                    "gradients below 6.0e-8 become zero and training stalls without a word", "小于 6.0e-8 的梯度会变为零，训练会悄悄停滞"
+                ),
+                fix=said(
+                    "set kind to dynamic, or model.dtype.compute to float32", "把 kind 设为 dynamic，或把 model.dtype.compute 设为 float32"
+                ),
+                suggestion="dynamic",
             )
+
+
+@RULES.needing("model")
+def loss_scale_has_a_use(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    compute = spec.model.dtype.compute
+    for stage, training in trainings(spec):
+        if compute != "float16" and training.loss_scale.kind != "none":
+            yield Diagnostic(
+                "MS0359",
+                said(f"a loss scale has no use with {compute}", f"{compute} 不需要损失缩放"),
+                path=(stage, "loss_scale", "kind"),
+                severity="warning",
+                reason=said(
+                    f"the gradients of {compute} reach down to 1.0e-38; a scale can only make them overflow, and skip steps",
+                    f"{compute} 的梯度可小至 1.0e-38；缩放只可能使其溢出并跳过更新",
+                ),
+                fix=said("set kind to none", "把 kind 设为 none"),
+                suggestion="none",
+            )
+
+
+@RULES.needing("device", "parallel")
+def recompute_saves_memory(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    layout = spec.parallel
+    if layout != "auto" and layout.recompute != "none" and spec.device.target == "cpu":
+        yield Diagnostic(
+            "MS0360",
+            said(f"recompute {layout.recompute} saves no memory on a cpu", f"recompute {layout.recompute} 在 cpu 上不节省内存"),
+            path=("parallel", "recompute"),
+            severity="warning",
+            reason=said(
+                "the weights come out the same, but MindSpore's CPU runtime computes the second copies before it frees the first: "
+                "measured, the peak rises by a fifth or more",
+                "得到的权重相同，但 MindSpore 的 CPU 运行时在释放之前就算出第二份激活值：实测峰值内存上升五分之一以上",
+            ),
+            fix=said(
+                "use none; for less memory lower micro_batch and raise accumulation by the same factor",
+                "使用 none；要减少内存，请减小 micro_batch 并按相同倍数增大 accumulation",
+            ),
+            suggestion="none",
+        )
 
 
 @RULES.needing("model", "device")
@@ -80,10 +188,10 @@ def device_computes_the_type(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
         if dtype == "bfloat16" and reason:
             yield Diagnostic(
                 "MS0305",
-                f"a {spec.device.target} cannot compute in bfloat16",
+                said(f"a {spec.device.target} cannot compute in bfloat16", f"{spec.device.target} 不能以 bfloat16 计算"),
                 path=("model", "dtype", part),
-                reason=f"{reason}; the first step would fail",
-                fix="use float32",
+                reason=said(f"{reason}; the first step would fail", f"{reason.zh}；第一步就会失败"),
+                fix=said("use float32", "使用 float32"),
                 suggestion="float32",
             )
 
@@ -93,9 +201,12 @@ def norms_do_not_overflow(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]
     if spec.model.dtype.layernorm == "float16":
         yield Diagnostic(
             "MS0305",
-            "float16 cannot hold the gradient of a normalisation layer",
+            said("float16 cannot hold the gradient of a normalisation layer", "float16 容纳不下归一化层的梯度"),
             path=("model", "dtype", "layernorm"),
-            reason="it divides by the third power of small activations; weights are NaN after the first update",
-            fix="use float32",
+            reason=said(
+                "it divides by the third power of small activations; weights are NaN after the first update",
+                "该梯度要除以很小的激活值的三次方；第一次更新后权重即为 NaN",
+            ),
+            fix=said("use float32", "使用 float32"),
             suggestion="float32",
         )
