@@ -22,6 +22,7 @@ CODES = {
             "例：`device: cpu` 配 `dtype: {compute: bfloat16}`。请使用 float32，或者 `compute` 用 float16 并加损失缩放；bfloat16 可在"
             " Ascend 上运行。",
         ),
+        plannable=True,
     ),
     "MS0350": Code(
         said("loss scale does not fit", "损失缩放不合适"),
@@ -77,6 +78,7 @@ CODES = {
             "过程中不会报错：损失先下降一段，然后停滞，因为只有最大的梯度还能推动权重。\n\n"
             "请为该训练设置 `loss_scale: {kind: dynamic}`，或设置 `model.dtype.compute: float32`。",
         ),
+        plannable=True,
     ),
     "MS0359": Code(
         said("loss scale without float16", "没有 float16 却设了损失缩放"),

@@ -93,6 +93,7 @@ CODES = {
             "后续的合并阶段及其检查都以适配器和基座为起点；全量微调没有可合并的适配器。\n\n"
             "使用 `method: lora`；在所有层上取较高的秩，效果接近全量微调。",
         ),
+        plannable=True,
     ),
     "MS0348": Code(
         said("unknown LoRA target", "未知的 LoRA 目标层"),

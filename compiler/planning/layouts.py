@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from compiler.planning.cost import Work, measured, seconds
 from compiler.planning.devices import Devices
-from compiler.planning.legality import divisions, divisors, refusals, shardings
+from compiler.planning.legality import divisions, divisors, refusals, shardings, uneven_parts
 from compiler.planning.memory import Sizes, peak_bytes, sizes
 from compiler.planning.shape import RECOMPUTE, Shape, described, gigabytes
 from compiler.spec.train import Layout
@@ -118,8 +118,9 @@ def search(works: Sequence[Work], devices: Devices) -> Search:
 def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -> tuple[list[Candidate], Rejected | None]:
     """What fits of one division, with each level of sharding and of recomputation; or why nothing does."""
     numbers = _micro_batches(division, trainings)
-    if not numbers:
-        return [], Rejected(described(division), _no_split(division), division)
+    refused = uneven_parts(division, trainings[0].work) or ("" if numbers else _no_split(division))
+    if refused:
+        return [], Rejected(described(division), refused, division)
     found: list[Candidate] = []
     tried: list[tuple[int, Shape]] = []
     for sharding in shardings(division, devices):
@@ -127,12 +128,19 @@ def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -
             shape = division._replace(optimizer_sharding=sharding, recompute=recompute)
             pipelined = division.pipeline > 1
             candidate, peak = _pipelined(shape, numbers, trainings, devices) if pipelined else _accumulated(shape, trainings, devices)
-            found += [candidate] if candidate else []
+            if candidate and not _without_effect(candidate):
+                found.append(candidate)
             tried.append((peak, shape))
     if found:
         return found, None
     peak, shape = min(tried)
     return [], Rejected(described(division) or "one device", _too_large(peak, shape, devices), shape, peak)
+
+
+def _without_effect(candidate: Candidate) -> bool:
+    """Level 2 divides accumulated gradients; where an update is one forward pass it is level 1 under another name."""
+    shape = candidate.shape
+    return shape.optimizer_sharding == 2 and shape.pipeline == 1 and any(batch.accumulation == 1 for batch in candidate.batches)
 
 
 def _micro_batches(division: Shape, trainings: Sequence[Training]) -> list[int]:

@@ -93,6 +93,22 @@ def _no_tensor(factor: int, works: Sequence[Work], devices: Devices) -> str:
     return only_data(devices.target) or slow_link(factor, devices)
 
 
+def uneven_parts(division: Shape, work: Work) -> str:
+    """What tensor and context parallelism together cannot divide; empty where they divide all.
+
+    mindformers divides norms and residuals along the sequence, and tables of embeddings by rows, over both at once.
+    """
+    parts = division.tensor * division.context
+    sizes = {"seq_length": work.job.seq_length, "vocab_size": work.network.vocab_size}
+    uneven = [f"{name} {size}" for name, size in sizes.items() if size % parts] if division.tensor > 1 else []
+    if not uneven:
+        return ""
+    return said(
+        f"{', '.join(uneven)} does not divide by tensor x context = {parts}",
+        f"{'、'.join(uneven)} 不能被 tensor x context = {parts} 整除",
+    )
+
+
 def _no_pipeline(factor: int, works: Sequence[Work], devices: Devices) -> str:
     layers = works[0].network.num_layers
     if layers % factor:

@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from compiler.codes import CODES
 from compiler.diagnostics import Diagnostic, Faults
+from compiler.planning.study import concrete
 from compiler.source import Path, SourceTree, children
 from compiler.spec import Spec
 from compiler.validate import structure
@@ -78,8 +79,24 @@ def _path(location: Path, values: Any) -> Path:
 
 def meaning(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     """What the rules find in a spec, or in its sound part; a rule ends where it reads a field that is not there."""
+    planned = _planned(spec)
     for rule in RULES:
-        yield from _found(rule, spec, tree)
+        yield from _found(rule, planned, tree)
+
+
+def _planned(spec: Spec) -> Spec:
+    """Under `parallel: auto` the rules judge the layout and the batches that the planner takes, as if they were written.
+
+    Where nothing fits, or a section that the planner reads is broken, `auto` stays.
+    """
+    try:
+        return concrete(spec)
+    except AttributeError as error:
+        if not gap(error):
+            raise
+        return spec
+    except ValueError:
+        return spec
 
 
 def _found(rule: Rule, spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
