@@ -10,11 +10,17 @@ class Device(Section):
 
     target: Literal["cpu", "gpu", "ascend"] = identity("Kind of device that computes.", "计算设备的种类。")
     count: Integer = identity("Devices in all, over all nodes.", "所有节点上的设备总数。", ge=1, default=1)
-    memory: Bytes = placement("Memory of one device.", "单个设备的内存。", unit="bytes")
-    interconnect: Literal["none", "pcie", "nvlink", "hccs"] = placement(
-        "Link between the devices of a node.", "同一节点内设备之间的互联。", default="none"
+    memory: Bytes = placement(
+        "Memory of one device; parallel: auto chooses a layout that fits into it.",
+        "单个设备的内存；parallel: auto 据此选取可容纳的布局。",
+        unit="bytes",
     )
-    nodes: Integer = placement("Machines.", "机器数量。", ge=1, default=1)
+    interconnect: Literal["none", "pcie", "nvlink", "hccs"] = placement(
+        "Link between the devices of a node; parallel: auto reads it.",
+        "同一节点内设备之间的互联；parallel: auto 会参考。",
+        default="none",
+    )
+    nodes: Integer = placement("Machines; parallel: auto reads it.", "机器数量；parallel: auto 会参考。", ge=1, default=1)
     device_ids: Items[Index] = placement("Devices to use on each node.", "每个节点上使用的设备编号。", default=(0,))
 
 

@@ -30,7 +30,9 @@ class Spec(Section):
     tokenizer: Tokenizer = section("From text to ids.", "分词器。")
     pack: Pack = section("From ids to rows.", "打包。", default=Pack())
     parallel: Literal["auto"] | Layout = identity(
-        "How work is divided over devices; auto lets the planner choose.", "并行布局；auto 由规划器决定。", default=Layout()
+        "How work is divided over devices; auto takes the lightest layout that fits, by device.memory, interconnect and nodes.",
+        "并行布局；auto 依据 device.memory、interconnect、nodes 选取可容纳的最轻布局。",
+        default=Layout(),
     )
     pretrain: Pretrain = section("Training of the base model.", "预训练。")
     finetune: Finetune = section("Adaptation to instructions.", "微调。")

@@ -12,13 +12,40 @@ Beta = Annotated[float, Field(gt=0, lt=1)]  # mindformers refuses 0
 class Layout(Section):
     """How work is divided; the product of the first four is the number of devices."""
 
-    data: Integer = identity("Data parallelism.", "数据并行。", ge=1, default=1)
-    tensor: Integer = identity("Tensor parallelism.", "张量并行。", ge=1, default=1)
-    pipeline: Integer = identity("Pipeline stages.", "流水线并行。", ge=1, default=1)
-    context: Integer = identity("Context parallelism.", "上下文并行。", ge=1, default=1)
-    micro_batches: Integer = identity("Micro batches in flight through the pipeline.", "流水线中的微批数。", ge=1, default=1)
-    optimizer_sharding: Limited = identity("ZeRO level; 0 is off.", "优化器切分级别；0 表示关闭。", ge=0, le=3, default=0)
-    recompute: Literal["none", "selective", "full"] = identity("Activations computed again.", "重计算。", default="none")
+    data: Integer = identity(
+        "Data parallelism: replicas that share the rows of an update out. Effective batch = micro_batch x accumulation x data.",
+        "数据并行：分担一次更新样本的副本数。有效批次 = micro_batch x accumulation x data。",
+        ge=1,
+        default=1,
+    )
+    tensor: Integer = identity(
+        "Tensor parallelism: devices that share every layer out; within a node, over NVLink or HCCS.",
+        "张量并行：共同分担每一层的设备数；应在同一节点内，经由 NVLink 或 HCCS。",
+        ge=1,
+        default=1,
+    )
+    pipeline: Integer = identity("Pipeline stages, of as many layers each.", "流水线阶段数，各阶段层数相同。", ge=1, default=1)
+    context: Integer = identity(
+        "Context parallelism: devices that share the tokens of every row out.", "上下文并行：共同分担每条样本的设备数。", ge=1, default=1
+    )
+    micro_batches: Integer = identity(
+        "Micro batches of an update that go through the pipeline, in the place of accumulation; 1 without a pipeline.",
+        "一次更新中依次通过流水线的微批数，取代 accumulation；没有流水线时为 1。",
+        ge=1,
+        default=1,
+    )
+    optimizer_sharding: Limited = identity(
+        "Shared out over the replicas: 1 optimizer states, 2 gradients too, 3 weights too; 0 nothing.",
+        "在副本之间切分：1 优化器状态，2 另加梯度，3 另加权重；0 不切分。",
+        ge=0,
+        le=3,
+        default=0,
+    )
+    recompute: Literal["none", "selective", "full"] = identity(
+        "Activations computed again in the backward pass: none, those of attention, all of a layer.",
+        "反向时重新计算的激活值：不重算、仅注意力部分、整层。",
+        default="none",
+    )
 
 
 class Optimizer(Section):
@@ -65,8 +92,18 @@ class Training(Section):
     """What pre-training and fine-tuning have in common."""
 
     steps: Integer = identity("Updates of the weights.", "参数更新步数。", unit="steps", ge=1)
-    micro_batch: Integer = identity("Rows of one forward pass on one device.", "单设备单次前向的样本数。", unit="rows", ge=1)
-    accumulation: Integer = identity("Forward passes of one update.", "梯度累积次数。", ge=1, default=1)
+    micro_batch: Integer = identity(
+        "Rows of one forward pass on one device; under parallel: auto the most.",
+        "单设备单次前向的样本数；parallel: auto 时为其上限。",
+        unit="rows",
+        ge=1,
+    )
+    accumulation: Integer = identity(
+        "Forward passes of one update; under parallel: auto micro_batch x accumulation is the effective batch of all devices.",
+        "一次更新的前向次数；parallel: auto 时 micro_batch x accumulation 为全部设备的有效批次。",
+        ge=1,
+        default=1,
+    )
     optimizer: Optimizer = section("Optimizer.", "优化器。", default=Optimizer())
     schedule: Schedule = section("Learning rate.", "学习率。")
     loss_scale: LossScale = section("Loss scale.", "损失缩放。", default=LossScale())
