@@ -42,8 +42,8 @@ types:
 golden: setup  ## the expected files of tests/golden; review them as a diff
 	@python tests/golden/test_golden.py
 
-schema: setup  ## the JSON Schemas below specs/schema
-	@mindspec schema
+schema: setup  ## the JSON Schemas below specs/schema and the field reference below docs
+	@mindspec schema --docs
 
 clean:  ## everything that is not committed, but the environment and DVC's cache
 	git clean -fdxq -e .venv -e .dvc/cache

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 from pydantic_core import CoreSchema
@@ -34,6 +34,7 @@ _REFERENCE: Schema = {
     "description": "A reference to another value, or ??? for one that must be given.",
     "pattern": r"^(.*\$\{.+\}.*|\?\?\?)$",
 }
+_LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _ANNOTATIONS = ("description", "default", "x-doc-zh", "x-mindspec-class", "x-unit")
 
 
@@ -48,7 +49,14 @@ class _Declared(GenerateJsonSchema):
             part.pop("title", None)
             for declared in part.get("properties", {}).values():
                 declared.pop("title", None)
-        return generated
+        return _with_limits(generated)
+
+
+def _with_limits(node: Any) -> Any:
+    """Pydantic writes a limit of an optional field under its own name, where no reader of JSON Schema looks for it."""
+    if isinstance(node, dict):
+        return {_LIMITS.get(key, key): _with_limits(value) for key, value in cast(Schema, node).items()}
+    return [_with_limits(item) for item in cast(list[Any], node)] if isinstance(node, list) else node
 
 
 @cache
