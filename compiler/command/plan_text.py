@@ -6,11 +6,12 @@ from rich.console import Console
 from rich.table import Table
 
 from compiler.command.metrics_table import console
+from compiler.diagnostics import width
 from compiler.planning.architecture import architecture
 from compiler.planning.cost import flops_per_token, measured
 from compiler.planning.devices import LINK_NAMES
-from compiler.planning.ladder import ladder
-from compiler.planning.layouts import Candidate
+from compiler.planning.ladder import Step, ladder
+from compiler.planning.layouts import Candidate, Rejected
 from compiler.planning.memory import HEADROOM, Stage
 from compiler.planning.outlook import Outlook
 from compiler.planning.shape import Shape, described, gigabytes
@@ -20,6 +21,7 @@ from compiler.wording import Said, in_language, said
 _LAYOUTS = 12
 _REJECTED = 16
 _STAGES = 8
+_COLUMN = 17
 _VERDICTS = {
     "taken": said("taken", "采用"),
     "not needed": said("not needed", "无需"),
@@ -70,8 +72,12 @@ def training_text(one: Outlook) -> str:
     ]
     lines = [in_language(title), *_aligned((in_language(name), in_language(text)) for name, text in figures)]
     lines.append(f"  {in_language(_heading(one))}")
-    steps = [(in_language(_VERDICTS[step.verdict]), f"{in_language(step.name)}: {in_language(step.reason)}") for step in ladder(one.found)]
+    steps = [(in_language(_VERDICTS[step.verdict]), in_language(_of(step))) for step in ladder(one.found)]
     return "\n".join([*lines, *(f"  {line}" for line in _aligned(steps))])
+
+
+def _of(step: Step) -> Said:
+    return said(f"{step.name}: {step.reason}", f"{step.name.zh}：{step.reason.zh}")
 
 
 def _heading(one: Outlook) -> Said:
@@ -86,7 +92,7 @@ def _heading(one: Outlook) -> Said:
 
 
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"  {name:<16}{text}" for name, text in pairs]
+    return [f"  {name}{' ' * max(1, _COLUMN - width(name))}{text}" for name, text in pairs]
 
 
 def _batch(one: Outlook) -> Said:
@@ -123,7 +129,7 @@ def _memory(one: Outlook) -> Said:
 def _compute(one: Outlook) -> Said:
     known = measured(one.found.works[0])
     again = flops_per_token(known, one.layout.recompute) / flops_per_token(known, "none") - 1
-    more, chinese = (f", {again:.0%} of it more by recomputation", f"，其中重计算使其增加 {again:.0%}") if again else ("", "")
+    more, chinese = (f", {again:.0%} more by recomputation", f"，重计算使其增加 {again:.0%}") if again else ("", "")
     step, total = f"{one.cost.flops:.3g}", f"{one.cost.flops * one.steps:.3g}"
     return said(f"{step} FLOP a step, {total} in all{more}", f"每步 {step} FLOP，共 {total}{chinese}")
 
@@ -149,10 +155,10 @@ def _time(one: Outlook) -> Said:
     rate = speed.half if one.found.works[0].job.compute == 2 else speed.single
     took, total = duration(one.cost.seconds), duration(one.cost.seconds * one.steps)
     pace = f"{one.cost.tokens_per_second:,.0f}"
-    kept = f"{speed.share:.0%} x {rate / 1e12:.3g} TFLOP/s"
+    share, peak = f"{speed.share:.0%}", f"{rate / 1e12:.3g} TFLOP/s"
     return said(
-        f"{took} a step, {pace} tokens/s, {total} in all, if a device keeps up {kept} ({speed.named})",
-        f"每步 {took}，{pace} 词元/秒，共 {total}；假设单设备持续 {kept}（{speed.named}）",
+        f"{took} a step, {pace} tokens/s, {total} in all, if a device keeps up {share} of {peak} ({speed.named})",
+        f"每步 {took}，{pace} 词元/秒，共 {total}；假设单设备持续达到 {peak} 的 {share}（{speed.named}）",
     )
 
 
@@ -169,7 +175,8 @@ def memory_text(one: Outlook) -> None:
     out, stages = console(), _shown_stages(one.ledger.stages)
     table = _table(out, in_language(said("item", "项目")))
     for stage in stages:
-        table.add_column(in_language(said(f"stage {stage.number}", f"阶段 {stage.number}")), justify="right")
+        title = said(f"stage {stage.number}", f"阶段 {stage.number}") if len(stages) > 1 else said("a device", "单个设备")
+        table.add_column(in_language(title), justify="right")
     table.add_column(in_language(said("held at", "持有时刻")))
     table.add_column(in_language(said("formula", "公式")))
     for rows in zip(*(stage.rows for stage in stages), strict=True):
@@ -182,12 +189,19 @@ def memory_text(one: Outlook) -> None:
         )
     table.add_row(in_language(said("peak", "峰值")), *(gigabytes(stage.peak) for stage in stages), "", "")
     table.add_row(in_language(said("with headroom", "含余量")), *(gigabytes(stage.peak * HEADROOM) for stage in stages), "", "x 1.3")
-    out.print(table)
+    _show(out, table)
 
 
 def _shown_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
     """All, or of many the first ones and the last."""
     return stages if len(stages) <= _STAGES else (*stages[: _STAGES - 1], stages[-1])
+
+
+def _show(out: Console, table: Table) -> None:
+    """Without the blanks that fill the last column."""
+    with out.capture() as captured:
+        out.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def _table(out: Console, *columns: str) -> Table:
@@ -207,14 +221,24 @@ def layouts_text(one: Outlook) -> None:
         table.add_column(in_language(title), justify="left" if title == "layout" else "right")
     for candidate in found.candidates[:_LAYOUTS]:
         table.add_row(*_candidate(one, candidate), str(place[candidate.shape]))
-    out.print(table)
+    _show(out, table)
     print(_rest(len(found.candidates), _LAYOUTS, said("layouts that fit", "个可容纳的布局")))
     if found.by_time:
         quickest = described(found.by_time[0].shape)
         print(in_language(said(f"fastest: {quickest or 'one device'}", f"最快：{quickest or '单卡'}")))
-    for left in found.rejected[:_REJECTED]:
-        print(f"  {in_language(said('rejected', '排除'))} {left.what}: {in_language(left.reason)}")
-    print(_rest(len(found.rejected), _REJECTED, said("rejections", "条排除理由")))
+    grouped = _grouped(found.rejected)
+    for what, reason in grouped[:_REJECTED]:
+        print(in_language(said(f"rejected {what}: {reason}", f"排除 {what}：{in_language(reason, 'zh')}")))
+    print(_rest(len(grouped), _REJECTED, said("rejections", "条排除理由")))
+
+
+def _grouped(rejected: Iterable[Rejected]) -> list[tuple[str, str]]:
+    """Factors of one kind that share a reason, in one line: `context 2, 4, 8`."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for one in rejected:
+        kind, _, factor = one.what.partition(" ") if one.shape is None else ("", "", one.what)
+        lines.setdefault((kind, one.reason) if kind else (one.what, one.reason), []).append(factor)
+    return [(f"{key[0]} {', '.join(factors)}" if factors != [key[0]] else key[0], key[1]) for key, factors in lines.items()]
 
 
 def _candidate(one: Outlook, candidate: Candidate) -> list[str]:
