@@ -1,5 +1,6 @@
 """What a Hugging Face config.json says in the terms of a spec, and what in it cannot be had."""
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -106,7 +107,7 @@ def _family_faults(config: HfConfig) -> list[Diagnostic]:
         reason = said("the family of the network is not known", "模型结构未知")
         return [_at(config, (), "MS0316", message, reason=reason, fix=fix)]
     if not isinstance(kind, str) or kind not in FAMILIES:
-        message = said(f"model_type {kind!r} is not supported", f"不支持 model_type {kind!r}")
+        message = said(f"model_type {show(kind)} is not supported", f"不支持 model_type {show(kind)}")
         reason = said("the network of another family would be trained", "训练的将是另一种结构的网络")
         return [_at(config, ("model_type",), "MS0317", message, reason=reason, fix=fix)]
     return [_custom_code(config, kind)] if config.values.get("auto_map") else []
@@ -151,7 +152,7 @@ def _size_faults(config: HfConfig) -> Iterator[Diagnostic]:
                 bool: ("true or false", "true 或 false"),
             }
             english, chinese = wanted[size.kind]
-            message = said(f"{size.key} is {value!r}, not {english}", f"{size.key} 为 {value!r}，不是{chinese}")
+            message = said(f"{size.key} is {show(value)}, not {english}", f"{size.key} 为 {show(value)}，不是{chinese}")
             yield _at(config, path, "MS0316", message, fix=said(f"write {english}", f"请写{chinese}"))
 
 
@@ -163,7 +164,7 @@ def _path_of(config: HfConfig, size: _Size) -> KeyPath:
 
 def _fits(value: object, kind: type) -> bool:
     if kind is bool or isinstance(value, bool):
-        return isinstance(value, kind)
+        return kind is bool and isinstance(value, bool)
     if kind is int:
         return isinstance(value, int) and value > 0
     return isinstance(value, (int, float)) and math.isfinite(value) and value > 0
@@ -217,7 +218,7 @@ def _unsupported(config: HfConfig) -> Iterator[Diagnostic]:
     for key, families, refused, reason in _REFUSED:
         value = config.values.get(key)
         if (families is None or family in families) and refused(value):
-            yield _refusal(config, (key,), f"{key} {_short(value)}", reason)
+            yield _refusal(config, (key,), f"{key} {show(value)}", reason)
     yield from _rope_faults(config, family)
 
 
@@ -228,12 +229,12 @@ def _rope_faults(config: HfConfig, family: str) -> Iterator[Diagnostic]:
         return
     if kind != "llama3" or not FAMILIES[family].scaled_rope:
         reason = said("positions would turn at other frequencies than the published ones", "位置的旋转频率会与公开模型不同")
-        yield _refusal(config, (key,), f"{key} {_short(kind)}", reason)
+        yield _refusal(config, (key,), f"{key} {show(kind)}", reason)
         return
     for name in _LLAMA3:
         value = scaling.get(name)
         if not _fits(value, int if name.startswith("original") else float):
-            message = said(f"{key}.{name} is {value!r}, not a number above zero", f"{key}.{name} 为 {value!r}，不是正数")
+            message = said(f"{key}.{name} is {show(value)}, not a number above zero", f"{key}.{name} 为 {show(value)}，不是正数")
             path = (key, name) if (key, name) in config.places else (key,)
             fix = said("Llama 3.1 has 8.0, 1.0, 4.0 and 8192", "Llama 3.1 为 8.0、1.0、4.0 与 8192")
             yield _at(config, path, "MS0316", message, fix=fix)
@@ -244,8 +245,9 @@ def _refusal(config: HfConfig, path: KeyPath, what: str, reason: Said) -> Diagno
     return _at(config, path, "MS0317", said(f"{what} is not supported", f"不支持 {what}"), reason=reason, fix=fix)
 
 
-def _short(value: object) -> str:
-    return "{...}" if isinstance(value, Mapping) else str(value).lower() if isinstance(value, bool) else str(value)
+def show(value: object) -> str:
+    """A value as config.json has it; of a nested one only that it is one."""
+    return "{...}" if isinstance(value, (Mapping, list)) else json.dumps(value, ensure_ascii=False)
 
 
 def _at(config: HfConfig, path: KeyPath, code: str, message: Said, *, reason: str = "", fix: Said) -> Diagnostic:

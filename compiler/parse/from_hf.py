@@ -87,10 +87,10 @@ def _equal(one: object, other: object) -> bool:
 
 def _contradiction(tree: SourceTree, field: str, value: Any, place: Place) -> Diagnostic:
     path = ("model", field)
-    mine = cast(Mapping[str, Any], tree.values["model"])[field]
+    mine, theirs = hf_network.show(cast(Mapping[str, Any], tree.values["model"])[field]), hf_network.show(value)
     return Diagnostic(
         "MS0318",
-        said(f"{mine} here, {value} in config.json", f"此处为 {mine}，config.json 中为 {value}"),
+        said(f"{mine} here, {theirs} in config.json", f"此处为 {mine}，config.json 中为 {theirs}"),
         tree.place(path),
         path,
         reason=said(

@@ -58,7 +58,7 @@ class Places:
             return
         for length in range(1, len(override.path)):
             above = override.path[:length]
-            if above not in self.values or above in self.written:
+            if above in self.written or not any(known[:length] == above for known in self.values):
                 self.drop(above)
                 self.values[above] = self.keys[above] = override.key_place
         self._add_given(override, override.path, override.value)

@@ -87,3 +87,10 @@ def test_columns_count_characters(project: Project) -> None:
     tree = load(project('data: {pretrain: {filter: {deny: ["广告", 结尾]}}}\n'), "try")
     place = tree.place(("data", "pretrain", "filter", "deny", 1))
     assert place.text[place.column - 1 :].startswith("结尾")
+
+
+def test_an_override_leaves_the_places_of_a_group_s_other_values(project: Project) -> None:
+    """Only the group's file says anything of `model`, so nothing stands at `model` itself."""
+    tree = load(project(""), "try", ["model.num_layers=3"])
+    assert str(tree.place(("model", "num_layers"))) == "<override 1>:1:18"
+    assert str(tree.place(("model", "num_heads"))) == "specs/model/small.yaml:5:12"
