@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from compiler.planning.cost import flops_per_token, measured
 from compiler.planning.devices import Devices
 from compiler.planning.layouts import Batch, Search, Training, fits
-from compiler.planning.legality import Refusals, divisions, only_data, refusals, shardings
+from compiler.planning.legality import Refusals, divisions, only_data, recomputed, refusals, shardings
 from compiler.planning.memory import Adapters
 from compiler.planning.shape import RECOMPUTE, Shape, gigabytes
 from compiler.wording import Said, said
@@ -88,7 +88,13 @@ def _one_device(found: Search, trainings: list[Training]) -> Step:
 
 def _recompute(found: Search, trainings: list[Training]) -> Step:
     name, best, devices = said("recomputation", "重计算"), found.best, found.devices
-    plain, peak = _least(trainings, Shape(data=1)), min(_least(trainings, Shape(recompute=one)) for one in RECOMPUTE[1:])
+    plain, peak = _least(trainings, Shape()), min(_least(trainings, Shape(recompute=one)) for one in RECOMPUTE)
+    if len(recomputed(devices)) == 1:
+        text = said(
+            "MindSpore's CPU runtime makes the second copies before it frees the first, so the peak rises",
+            "MindSpore 的 CPU 运行时在释放第一份之前就计算第二份，峰值反而升高",
+        )
+        return Step("recompute", name, "impossible", text)
     if best and best.shape.recompute != "none":
         kind = best.shape.recompute
         more = max(round(100 * (flops_per_token(one, kind) / flops_per_token(one, "none") - 1)) for one in map(measured, found.works))
@@ -125,7 +131,8 @@ def _advice(found: Search, trainings: list[Training]) -> Iterator[Step]:
     full = [training for training in trainings if training.work.job.adapters is None]
     if full:
         works = [replace(one.work, job=replace(one.work.job, adapters=TRIAL)) for one in full]
-        peak = _least([Training(work) for work in works], Shape(recompute="full"))
+        kind = recomputed(found.devices)[-1]
+        peak = _least([Training(work) for work in works], Shape(recompute=kind))
         text = said(
             f"rank 8 on every linear layer, recompute full: {_numbers(peak, found.devices)}",
             f"所有线性层 rank 8、完全重计算：{_numbers(peak, found.devices)}",
@@ -156,9 +163,9 @@ def _heavier(rung: Rung, found: Search, trainings: list[Training], refused: Refu
 
 
 def _shapes(devices: Devices, refused: Refusals) -> Iterator[Shape]:
-    """Every division at its least memory: the highest sharding that it has, without and with full recomputation."""
+    """Every division at its least memory: the highest sharding that it has, with each kind of recomputation."""
     for division in divisions(devices.count, refused):
-        for recompute in ("none", "full"):
+        for recompute in recomputed(devices):
             yield division._replace(optimizer_sharding=shardings(division, devices)[-1], recompute=recompute)
 
 

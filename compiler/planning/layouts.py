@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from compiler.planning.cost import Work, measured, seconds
 from compiler.planning.devices import Devices
-from compiler.planning.legality import divisions, divisors, refusals, shardings, uneven_parts
+from compiler.planning.legality import divisions, divisors, recomputed, refusals, shardings, uneven_parts
 from compiler.planning.memory import Sizes, peak_bytes, sizes
-from compiler.planning.shape import RECOMPUTE, Shape, described, gigabytes
+from compiler.planning.shape import Shape, described, gigabytes
 from compiler.spec.train import Layout
 from compiler.wording import said
 
@@ -124,7 +124,7 @@ def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -
     found: list[Candidate] = []
     tried: list[tuple[int, Shape]] = []
     for sharding in shardings(division, devices):
-        for recompute in RECOMPUTE:
+        for recompute in recomputed(devices):
             shape = division._replace(optimizer_sharding=sharding, recompute=recompute)
             pipelined = division.pipeline > 1
             candidate, peak = _pipelined(shape, numbers, trainings, devices) if pipelined else _accumulated(shape, trainings, devices)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.planning.cost import Work
 from compiler.planning.devices import LINK_NAMES, Devices
-from compiler.planning.shape import Shape
+from compiler.planning.memory_job import Recompute
+from compiler.planning.shape import RECOMPUTE, Shape
 from compiler.spec.train import Layout
 from compiler.wording import said
 
@@ -131,6 +132,12 @@ def _no_context(factor: int, works: Sequence[Work], devices: Devices) -> str:
     if length % factor:
         return said(f"seq_length {length} does not divide by {factor}", f"序列长度 {length} 不能被 {factor} 整除")
     return no_context(devices.target)
+
+
+def recomputed(devices: Devices) -> tuple[Recompute, ...]:
+    """Kinds of recomputation that save memory on a device. MindSpore's CPU runtime makes the second copies of activations
+    before it frees the first ones, so there the peak only rises."""
+    return RECOMPUTE if devices.target != "cpu" else RECOMPUTE[:1]
 
 
 def shardings(shape: Shape, devices: Devices) -> range:

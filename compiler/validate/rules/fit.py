@@ -14,7 +14,7 @@ from compiler.planning.study import ledgers, studied, works
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.spec.train import Layout
-from compiler.validate.rules.layout import fitting_layouts
+from compiler.validate.rules.layout import as_written, fitting_layouts
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, said
 
@@ -37,23 +37,28 @@ def memory_suffices(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for section, ledger in ledgers(spec):
         if fits(ledger.peak, memory):
             continue
-        over = ledger.peak > memory
-        sign = f"{gigabytes(ledger.peak)} x {HEADROOM} = {gigabytes(ledger.peak * HEADROOM)}"
-        yield Diagnostic(
-            "MS0366",
-            said(
-                f"{section} needs {sign} of {gigabytes(memory)}"
-                if not over
-                else f"{section} needs {gigabytes(ledger.peak)} of {gigabytes(memory)}",
-                f"{section} 需要 {sign}，设备内存为 {gigabytes(memory)}"
-                if not over
-                else f"{section} 需要 {gigabytes(ledger.peak)}，设备内存为 {gigabytes(memory)}",
-            ),
-            path=("parallel",),
-            severity="error" if over else "warning",
-            reason=_largest_rows(ledger),
-            fix=_ways_out(spec),
-        )
+        yield _lacking(spec, section, ledger)
+
+
+def _lacking(spec: Spec, section: str, ledger: Ledger) -> Diagnostic:
+    """An error where the peak alone is too much, a warning where only its headroom is."""
+    memory, peak = gigabytes(spec.device.memory), gigabytes(ledger.peak)
+    over = ledger.peak > spec.device.memory
+    needs = peak if over else f"{peak} x {HEADROOM} = {gigabytes(ledger.peak * HEADROOM)}"
+    english, chinese = (
+        ("the first step would end out of memory", "第一步就会显存不足")
+        if over
+        else ("fragmentation and workspaces decide whether it fits", "能否容纳取决于碎片与算子工作区")
+    )
+    held = _largest_rows(ledger)
+    return Diagnostic(
+        "MS0366",
+        said(f"{section} needs {needs}, a device has {memory}", f"{section} 需要 {needs}，设备只有 {memory}"),
+        path=("device", "memory"),
+        severity="error" if over else "warning",
+        reason=said(f"{english}; {held}", f"{chinese}；{held.zh}"),
+        fix=_ways_out(spec),
+    )
 
 
 def _largest_rows(ledger: Ledger) -> Said:
@@ -62,7 +67,7 @@ def _largest_rows(ledger: Ledger) -> Said:
     moment = max(stage.moments, key=lambda one: stage.moments[one])
     rows = sorted((row for row in stage.rows if moment in row.moments and row.bytes), key=lambda row: -row.bytes)[:_SHOWN]
     items = ", ".join(f"{row.item} {gigabytes(row.bytes)}" for row in rows)
-    return said(f"the device would run out of memory at its peak ({moment}): {items}", f"峰值（{moment}）时显存不足：{items}")
+    return said(f"at its peak ({moment}) it holds {items}", f"峰值（{moment}）时持有 {items}")
 
 
 def _ways_out(spec: Spec) -> Said:
@@ -70,7 +75,7 @@ def _ways_out(spec: Spec) -> Said:
     if fitting:
         return said(
             f"layouts that fit with the same effective batch: {fitting}; see `mindspec plan {spec.name} --layouts`",
-            f"有效批次不变时可容纳的布局：{fitting}；见 `mindspec plan {spec.name} --layouts`",
+            f"有效批次不变时可容纳的布局：{fitting.zh}；见 `mindspec plan {spec.name} --layouts`",
         )
     return _without_layout(spec)
 
@@ -156,22 +161,19 @@ def pipeline_is_busy(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing(*_SECTIONS)
 def layout_is_no_heavier_than_needed(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     layout = spec.parallel
-    if layout == "auto" or weight(layout) <= weight(Layout(data=layout.data)) or not _launches(spec, layout):
+    if layout == "auto" or weight(layout) == weight(Layout()) or spec.device.target == "cpu" or not _launches(spec, layout):
         return
     best = studied(spec).best
     if best is None or best.shape.weight >= weight(layout) or best.seconds > _seconds(spec, layout, devices(spec.device)):
         return
-    lighter = described(best.shape)
+    lighter = as_written(best, spec)
     yield Diagnostic(
         "MS0369",
-        said(
-            f"a lighter layout fits with the same effective batch: {lighter or 'one device, nothing else'}",
-            f"有效批次不变时，更轻的布局即可容纳：{lighter or '单卡，无需其他手段'}",
-        ),
+        said(f"a lighter layout fits with the same effective batch: {lighter}", f"有效批次不变时，更轻的布局即可容纳：{lighter.zh}"),
         path=("parallel",),
         severity="warning",
         reason=said("by the cost model it is at least as fast, and there is less that can go wrong", "按代价模型它不更慢，且更不易出错"),
-        fix=said(f"write {{{lighter}}}, or parallel: auto", f"写 {{{lighter}}}，或 parallel: auto"),
+        fix=said(f"write {lighter}, or parallel: auto", f"写 {lighter.zh}，或 parallel: auto"),
     )
 
 

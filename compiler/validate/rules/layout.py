@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
 from compiler.planning.architecture import architecture
+from compiler.planning.layouts import Candidate
 from compiler.planning.legality import no_context, only_data
 from compiler.planning.shape import described
 from compiler.planning.study import studied
@@ -13,7 +14,7 @@ from compiler.spec.train import Layout
 from compiler.validate.rules.data import repeated
 from compiler.validate.rules.registry import Rules
 from compiler.validate.rules.train import trainings
-from compiler.wording import said
+from compiler.wording import Said, said
 
 RULES = Rules()
 
@@ -35,7 +36,7 @@ def layout_uses_all_devices(spec: Spec, _tree: SourceTree) -> Iterator[Diagnosti
     shown = factors if factors[3] != 1 else factors[:3]
     terms, names = " x ".join(map(str, shown)), " x ".join(_FACTORS[: len(shown)])
     fitting = fitting_layouts(spec)
-    alternatives = said(f"; layouts that fit: {fitting}", f"；可容纳的布局：{fitting}") if fitting else said("", "")
+    alternatives = said(f"; layouts that fit: {fitting}", f"；可容纳的布局：{fitting.zh}") if fitting else said("", "")
     yield Diagnostic(
         "MS0361",
         said(
@@ -54,11 +55,24 @@ def layout_uses_all_devices(spec: Spec, _tree: SourceTree) -> Iterator[Diagnosti
     )
 
 
-def fitting_layouts(spec: Spec) -> str:
-    """The lightest layouts that fit the devices of a spec, one for each division, as a spec writes them; empty for none."""
+def fitting_layouts(spec: Spec) -> Said | None:
+    """The lightest layouts that fit the devices of a spec, one for each division, as a spec writes them; None where none does."""
     divisions = {one.shape[:4]: one for one in reversed(studied(spec).candidates)}
     lightest = sorted(divisions.values(), key=lambda one: (one.shape.weight, one.seconds))[:_SUGGESTED]
-    return " or ".join(f"{{{described(one.shape)}}}" for one in lightest)
+    texts = [as_written(one, spec) for one in lightest]
+    return said("; or ".join(texts), "；或 ".join(text.zh for text in texts)) if texts else None
+
+
+def as_written(one: Candidate, spec: Spec) -> Said:
+    """A layout as a spec writes it, with the batches that it needs where they are not the written ones."""
+    trainings = (spec.pretrain, spec.finetune)
+    changed: list[str] = []
+    for name in ("micro_batch", "accumulation"):
+        values = [getattr(batch, name) for batch in one.batches]
+        if values != [getattr(training, name) for training in trainings]:
+            changed.append(f"{name} {values[0]}" if len(set(values)) == 1 else f"{name} {values[0]} (pretrain) / {values[1]} (finetune)")
+    shape, batches = f"{{{described(one.shape) or 'data: 1'}}}", ", ".join(changed)
+    return said(f"{shape} with {batches}", f"{shape}（{batches}）") if changed else said(shape, shape)
 
 
 @RULES.needing("device")
