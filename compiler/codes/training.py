@@ -161,18 +161,22 @@ CODES = {
         ),
     ),
     "MS0356": Code(
-        said("optimizer constant that is likely a slip", "优化器常数可能写错"),
+        said("constant that is likely a slip", "常数可能写错"),
         said(
-            "AdamW runs with almost any constants, and none of these is refused by mindformers: betas in the wrong order, a weight"
-            " decay above 1, an eps above 1.0e-3, a clip_norm below 0.01.\n\n"
+            "AdamW and the network run with almost any constants, and none of these is refused by mindformers: betas in the wrong"
+            " order, a weight decay above 1, an eps above 1.0e-3, a clip_norm below 0.01, a norm_eps above 1.0e-3, a rope_theta below"
+            " 1000, an adapter that drops more than half of its input.\n\n"
             "Each trains without an error and ends at a loss that is too high. With betas of [0.95, 0.9] the first moment outlives the"
             " second, and Adam can diverge; a large eps or a tiny clip_norm makes the updates vanish; a large decay shrinks the weights"
             " faster than they learn.\n\n"
-            "The usual values: betas [0.9, 0.95], eps 1.0e-8, weight_decay 0.01 to 0.1, clip_norm 1.0.",
-            "AdamW 用几乎任何常数都能运行，mindformers 也不拒绝：两个 beta 写反、权重衰减大于 1、eps 大于 1.0e-3、clip_norm 小于 0.01。\n\n"
+            "The usual values: betas [0.9, 0.95], eps 1.0e-8, weight_decay 0.01 to 0.1, clip_norm 1.0, norm_eps 1.0e-6, rope_theta"
+            " 10000.0, dropout 0.0 to 0.1.",
+            "AdamW 和网络用几乎任何常数都能运行，mindformers 也不拒绝：两个 beta 写反、权重衰减大于 1、eps 大于 1.0e-3、"
+            "clip_norm 小于 0.01、norm_eps 大于 1.0e-3、rope_theta 小于 1000、适配器丢弃一半以上的输入。\n\n"
             "每一种都能无错训练，最后停在偏高的损失上。betas 为 [0.95, 0.9] 时一阶矩比二阶矩记得更久，Adam 可能发散；"
             "eps 过大或 clip_norm 过小使更新几乎消失；衰减过大使权重收缩快于学习。\n\n"
-            "常用值：betas [0.9, 0.95]，eps 1.0e-8，weight_decay 0.01 到 0.1，clip_norm 1.0。",
+            "常用值：betas [0.9, 0.95]，eps 1.0e-8，weight_decay 0.01 到 0.1，clip_norm 1.0，norm_eps 1.0e-6，"
+            "rope_theta 10000.0，dropout 0.0 到 0.1。",
         ),
     ),
     "MS0357": Code(
@@ -311,6 +315,18 @@ CODES = {
             "AdamW 在加上更新之前，先把每个权重乘以 1 - 学习率 x weight_decay。在峰值处该系数必须明显大于 0。\n\n"
             "乘积为 1 时矩阵的每个权重每一步都被清零；大于 1 时正负翻转并无限增大。mindformers 不会拒绝，预热之后损失即为 NaN。\n\n"
             "例：`peak: 1.0e-2, weight_decay: 100`。权重衰减通常取 0 到 0.1。",
+        ),
+    ),
+    "MS0399": Code(
+        said("more held out than trained on", "留作验证的多于训练的"),
+        said(
+            "`split.validation` is the share of documents or rows that is held out for scoring; the rest is trained on.\n\n"
+            "With more than half held out the model learns from the smaller part, and a corpus that took hours to clean is mostly"
+            " scored. A share of the training set was likely meant.\n\n"
+            "Example: `validation: 0.95` for a training share of 95 %. Usual is 0.01 to 0.1.",
+            "`split.validation` 是留作评测的文档或样本比例，其余用于训练。\n\n"
+            "超过一半留作验证时，模型只从较小的部分学习，花几个小时清洗的语料大部分只用于评测。很可能写成了训练集的比例。\n\n"
+            "例：想让训练集占 95 %，却写了 `validation: 0.95`。通常取 0.01 到 0.1。",
         ),
     ),
 }

@@ -2,13 +2,13 @@
 
 from compiler.validate.rules import (
     adapter,
+    constants,
     capabilities,
     data,
     delivery,
     fit,
     layout,
     model,
-    optimizer,
     precision,
     schedule,
     scoring,
@@ -24,7 +24,7 @@ RULES: tuple[Rule, ...] = (
     *tokenizer.RULES,
     *train.RULES,
     *schedule.RULES,
-    *optimizer.RULES,
+    *constants.RULES,
     *adapter.RULES,
     *text_budget.RULES,
     *precision.RULES,

@@ -83,3 +83,21 @@ def text_fills_the_vocabulary(spec: Spec, _tree: SourceTree) -> Iterator[Diagnos
             fix=said("choose a smaller vocabulary, or give more text", "减小词表，或增加文本"),
             severity="warning",
         )
+
+
+@RULES.needing("data")
+def more_is_trained_on_than_held_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for corpus, split in (("pretrain", spec.data.pretrain.split), ("instruct", spec.data.instruct.split)):
+        if split.validation > 0.5:
+            yield Diagnostic(
+                "MS0399",
+                said(f"{split.validation:.0%} are held out, the rest is trained on", f"{split.validation:.0%} 留作验证，其余才用于训练"),
+                path=("data", corpus, "split", "validation"),
+                reason=said("most of what was cleaned and packed would never be learned from", "清洗、打包好的数据大部分不会用于学习"),
+                fix=said(
+                    f"it is the share of the validation set: {1 - split.validation:.2g} was likely meant",
+                    f"这里写的是验证集的比例：可能想写 {1 - split.validation:.2g}",
+                ),
+                suggestion=f"{1 - split.validation:.2g}",
+                severity="warning",
+            )

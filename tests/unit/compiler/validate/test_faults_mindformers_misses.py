@@ -71,6 +71,8 @@ REFUSED = [
     Fault("one beta", "pretrain.optimizer.betas=[0.9]", "MS0205"),
     Fault("eps of zero", "pretrain.optimizer.eps=0", "MS0205"),
     Fault("eps that is zero in float32", "pretrain.optimizer.eps=1e-300", "MS0391"),
+    Fault("norm that divides by zero in float32", "model.norm_eps=1e-300", "MS0391"),
+    Fault("base of the rotary embedding that is infinite in float32", "model.rope_theta=1e300", "MS0391"),
     Fault("negative weight decay", "pretrain.optimizer.weight_decay=-0.1", "MS0205"),
     Fault("weight decay that erases the weights", "pretrain.optimizer.weight_decay=1000", "MS0398"),
     Fault("gradients clipped to nothing", "pretrain.optimizer.clip_norm=0", "MS0205"),
@@ -148,6 +150,11 @@ WARNED = [
     Fault("weight decay above one", "pretrain.optimizer.weight_decay=2", "MS0356"),
     Fault("eps of a hundredth", "pretrain.optimizer.eps=0.01", "MS0356"),
     Fault("gradients clipped to almost nothing", "pretrain.optimizer.clip_norm=1e-4", "MS0356"),
+    Fault("norm that hides the variance", "model.norm_eps=1e6", "MS0356"),
+    Fault("base of the rotary embedding that lost its zeros", "model.rope_theta=1", "MS0356"),
+    Fault("dropout that was meant as what is kept", "finetune.lora.dropout=0.9", "MS0356"),
+    Fault("validation share that was meant as what is trained on", "data.pretrain.split.validation=0.95", "MS0399"),
+    Fault("validation share of rows that was meant as what is trained on", "data.instruct.split.validation=0.9", "MS0399"),
     Fault("rank lowered and alpha left", "finetune.lora.rank=1 finetune.lora.alpha=32", "MS0357"),
     Fault("alpha lost a digit", "finetune.lora.rank=32 finetune.lora.alpha=1", "MS0357"),
     Fault("rate of full fine-tuning for adapters", "finetune.schedule.peak=1e-5", "MS0358"),
@@ -323,6 +330,9 @@ IMPOSSIBLE: dict[str, Callable[[dict[str, Any]], bool]] = {
     ),
     "boolean written as text": lambda c: all(
         type(at(c, path)) is bool for path in ("use_legacy", "use_parallel", "runner_config.sink_mode")
+    ),
+    "port or host that two jobs of one machine would share": lambda c: (
+        not re.search(r"port|host|addr|worker_num", repr(c).lower().replace("num_parallel_workers", ""))
     ),
     "incomplete batches": lambda c: c["train_dataset"]["drop_remainder"] is True,
 }

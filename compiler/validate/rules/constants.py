@@ -1,4 +1,4 @@
-"""The constants of AdamW must be numbers that it can compute with, and that leave something to learn."""
+"""Constants of optimizer, network and adapter must be numbers that can be computed with, and that leave something to learn."""
 
 import struct
 from collections.abc import Iterator
@@ -59,6 +59,20 @@ def _lost(value: float, below: float | None) -> Said | None:
         return said("is 0", "等于 0")
     rounded: float = struct.unpack("f", struct.pack("f", value))[0]
     return said(f"is {rounded}", f"等于 {rounded}") if below is not None and rounded >= below else None
+
+
+@RULES.needing("model")
+def float32_holds_the_network(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    for name in ("norm_eps", "rope_theta"):
+        value = getattr(spec.model, name)
+        if fault := _lost(value, None):
+            yield Diagnostic(
+                "MS0391",
+                said(f"{value} {fault} in float32", f"{value} 在 float32 中{fault.zh}"),
+                path=("model", name),
+                reason=said("the network would compute NaN from its first row on", "网络从第一条样本起就会算出 NaN"),
+                fix=said("the usual values are norm_eps 1.0e-6 and rope_theta 10000.0", "常用值为 norm_eps 1.0e-6、rope_theta 10000.0"),
+            )
 
 
 @RULES.needing()
@@ -127,4 +141,44 @@ def _unusual(optimizer: Optimizer, peak: float) -> Iterator[tuple[Path, Said, Sa
                 "每个梯度都会被裁剪到这个长度，正常的也不例外；其分量接近 eps，更新几乎消失",
             ),
             said("choose 1.0", "取 1.0"),
+        )
+
+
+@RULES.needing("model")
+def network_constants_are_usual(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    eps, theta = spec.model.norm_eps, spec.model.rope_theta
+    if 1.0e-3 < eps <= _LARGEST_FLOAT32:
+        yield Diagnostic(
+            "MS0356",
+            said(f"{eps} is far above the usual 1.0e-6", f"{eps} 远高于常用的 1.0e-6"),
+            path=("model", "norm_eps"),
+            reason=said(
+                "it hides the variance that a norm divides by: activations fade from layer to layer",
+                "它掩盖了归一化所除的方差：激活值逐层衰减",
+            ),
+            fix=said("choose 1.0e-6 or 1.0e-5; the minus sign of the exponent may be missing", "取 1.0e-6 或 1.0e-5；可能漏写了指数的负号"),
+            severity="warning",
+        )
+    if _SMALLEST_FLOAT32 <= theta < 1000:
+        yield Diagnostic(
+            "MS0356",
+            said(f"{theta} is far below the usual 10000.0", f"{theta} 远低于常用的 10000.0"),
+            path=("model", "rope_theta"),
+            reason=said("positions turn so fast that far tokens look like near ones", "位置旋转过快，远处的词元看起来与近处的无异"),
+            fix=said("choose 10000.0, or the value of the published model", "取 10000.0，或公开模型的值"),
+            severity="warning",
+        )
+
+
+@RULES.needing("finetune")
+def most_of_the_input_is_kept(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    dropout = spec.finetune.lora.dropout if spec.finetune.lora else 0.0
+    if dropout > 0.5:
+        yield Diagnostic(
+            "MS0356",
+            said(f"{dropout:.0%} of what enters an adapter is dropped", f"进入适配器的输入有 {dropout:.0%} 被丢弃"),
+            path=("finetune", "lora", "dropout"),
+            reason=said("what is left is mostly noise: the adapter learns little", "剩下的多半是噪声：适配器学不到什么"),
+            fix=said("choose 0.0 to 0.1; it is the share that is dropped, not kept", "取 0.0 到 0.1；这是丢弃的比例，而非保留的比例"),
+            severity="warning",
         )
