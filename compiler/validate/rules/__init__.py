@@ -2,8 +2,8 @@
 
 from compiler.validate.rules import (
     adapter,
-    constants,
     capabilities,
+    constants,
     data,
     delivery,
     fit,
