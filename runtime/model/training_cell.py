@@ -51,7 +51,7 @@ class Window(nn.Cell):
         self.sums = ms.ParameterTuple(
             ms.Parameter(ops.zeros(weight.shape, ms.float32), name=f"accu_grads.{weight.name}", requires_grad=False) for weight in weights
         )
-        self.loss = ms.Parameter(ms.Tensor([0.0], ms.float32), name="accu_grads.loss", requires_grad=False)
+        self.loss = ms.ParameterTuple([ms.Parameter(ms.Tensor([0.0], ms.float32), name="accu_grads.loss", requires_grad=False)])
         self.map = ops.HyperMap()
 
     def construct(self, first: ms.Tensor, share: ms.Tensor, sense: ms.Tensor, *columns: ms.Tensor) -> Any:
@@ -60,8 +60,8 @@ class Window(nn.Cell):
         seed: Any = ops.ones_like(loss)
         gradients = self.grad(self.network, self.weights)(*columns, seed * ops.cast(sense, loss.dtype))
         weighted = ops.reshape(ops.cast(loss, ms.float32) * share, (1,))
-        total = ops.select(first, weighted, self.loss + weighted)
-        return ops.depend(ops.assign(self.loss, total), self.map(ops.partial(add_to_sum, first), self.sums, gradients))
+        total = ops.select(first, weighted, self.loss[0] + weighted)
+        return ops.depend(ops.assign(self.loss[0], total), self.map(ops.partial(add_to_sum, first), self.sums, gradients))
 
 
 def micro_batches(columns: Columns, accumulation: int) -> list[Columns]:
@@ -126,7 +126,7 @@ class CpuTrainOneStepCell(MFTrainOneStepCell):
         """Loss (1,), gradients scaled by the loss scale, and a further factor in them: here 1."""
         if self.window is None:
             return super().grads_for_legacy(scaling_sens, *inputs)
-        return self.window.loss, self.window.sums, self.grad_scale_factor
+        return self.window.loss[0], self.window.sums, self.grad_scale_factor
 
     def get_overflow_status(self, status: ms.Tensor, compute_output: tuple[ms.Tensor, ...]) -> ms.Tensor:
         """True (shape ()) where a gradient holds an infinity or a NaN; the step is skipped then."""

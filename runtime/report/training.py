@@ -1,5 +1,6 @@
 """What a training was told, read from its mindformers YAML: batch, schedule, optimizer, adapter."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +50,12 @@ def training(evidence: Evidence, stage: str) -> Training:
     def get(*path: str) -> Any:
         return evidence.setting(stage, *path)
 
+    rows, own = get("runner_config", "batch_size"), get("runner_wrapper", "accumulation") or 1
     return Training(
         stage=stage,
         seq_length=get("model", "model_config", "seq_length"),
-        micro_batch=get("runner_config", "batch_size"),
-        accumulation=get("runner_config", "gradient_accumulation_steps") or 1,
+        micro_batch=None if rows is None else rows // own,
+        accumulation=own * (get("runner_config", "gradient_accumulation_steps") or 1),
         data_parallel=get("parallel_config", "data_parallel") or 1,
         micro_batches=(get("parallel_config", "micro_batch_num") or 1) if (get("parallel_config", "pipeline_stage") or 1) > 1 else 1,
         steps=get("lr_schedule", "total_steps"),
@@ -74,7 +76,7 @@ def training(evidence: Evidence, stage: str) -> Training:
 
 def _loss_scale(scale: Any) -> str | None:
     if isinstance(scale, dict):
-        return f"{scale.get('type', 'dynamic')}({scale.get('loss_scale_value', '')})"
+        return f"dynamic({scale.get('loss_scale_value', math.nan):g}, window {scale.get('scale_window', '')})"
     return None if scale is None else "none" if scale == 1 else f"static({scale:g})"
 
 

@@ -15,12 +15,13 @@ def config(stop: int = 10, scheduled: int = 10, accumulation: int = 1, batch: in
         "lr_schedule": {"total_steps": scheduled},
         "callbacks": [{"type": "StopAtStep", "step": stop}, {"type": "MFLossMonitor"}],
         "train_dataset": {"data_loader": {"dataset_dir": "packed/pretrain/train.mindrecord"}},
-        "model": {"model_config": {"seq_length": 8, "vocab_size": 100}},
+        "model": {"model_config": {"seq_length": 8, "vocab_size": 100, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}},
     }
 
 
-def packed(rows: int = 40, length: int = 9, vocabulary: int = 100) -> Manifest:
-    return Manifest("pack-pretrain", (), {"train_rows": rows}, {"row_length": length, "vocab_size": vocabulary})
+def packed(rows: int = 40, length: int = 9, vocabulary: int = 100, pad: int = 0) -> Manifest:
+    facts = {"row_length": length, "vocab_size": vocabulary, "pad_id": pad, "bos_id": 1, "eos_id": 2}
+    return Manifest("pack-pretrain", (), {"train_rows": rows}, facts)
 
 
 def test_fitting_settings_and_data_pass() -> None:
@@ -60,6 +61,7 @@ def test_accumulation_reaches_the_training_cell_through_its_own_key() -> None:
     [
         (packed(length=8), "rows hold 8 ids, the model takes 8"),
         (packed(vocabulary=101), "the tokenizer has 101 pieces, the model 100"),
+        (packed(pad=3), "pad is 3 in the rows, 0 in the model"),
         (packed(rows=3), "3 rows are fewer than one batch of 4"),
     ],
 )

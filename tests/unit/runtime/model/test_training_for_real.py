@@ -180,6 +180,64 @@ def test_a_rate_that_makes_the_loss_infinite_ends_with_a_message(packed: Path, t
     assert not (folder / "base").exists()
 
 
+def curve(folder: Path, stage: str) -> np.ndarray:
+    """Step, loss, learning rate and gradient norm of every step."""
+    return np.loadtxt(folder / "plots" / f"{stage}.csv", delimiter=",", skiprows=1)
+
+
+def test_accumulation_trains_what_the_large_batch_trains(packed: Path, tmp_path: Path) -> None:
+    large = experiment(packed, tmp_path / "large", peak=1.0e-3)
+    parts = experiment(packed, tmp_path / "parts", peak=1.0e-3, accumulation=4)
+    for folder in (large, parts):
+        run_all(folder, "pretrain", "finetune")
+    for stage, file in (("pretrain", "base/model.safetensors"), ("finetune", "adapter/adapter.safetensors")):
+        expected, made = weights.load(large / file), weights.load(parts / file)
+        assert max(np.abs(made[name] - expected[name]).max() for name in expected) < 1e-6
+        np.testing.assert_allclose(curve(parts, stage), curve(large, stage), rtol=0, atol=1e-5)
+        assert metrics(parts, stage)["trained_tokens"] == metrics(large, stage)["trained_tokens"]
+
+
+def dynamic(initial: float) -> dict[str, object]:
+    return {"type": "DynamicLossScaleUpdateCell", "loss_scale_value": initial, "scale_factor": 2, "scale_window": 4}
+
+
+def test_float16_with_a_dynamic_scale_trains_like_float32(finished: Path, packed: Path, tmp_path: Path) -> None:
+    folder = experiment(packed, tmp_path, compute="float16", accumulation=2, scale_sense=dynamic(1024.0))
+    run_all(folder, "pretrain", "finetune")
+    for stage in ("pretrain", "finetune"):
+        np.testing.assert_allclose(curve(folder, stage)[:, 1], curve(finished, stage)[:, 1], rtol=0, atol=5e-3)
+        assert metrics(folder, stage)["loss_scale"] == 1024 * 2 ** (tiny.STEPS // 4)
+        assert metrics(folder, stage)["skipped_steps"] == 0
+
+
+def test_overflows_are_skipped_until_the_scale_fits(packed: Path, tmp_path: Path) -> None:
+    folder = experiment(packed, tmp_path, compute="float16", scale_sense=dynamic(2.0**26))
+    run_all(folder, "pretrain")
+    skipped = ~np.isfinite(curve(folder, "pretrain")[:, 3])
+    assert skipped[0] and not skipped[-1]
+    assert metrics(folder, "pretrain")["skipped_steps"] == skipped.sum()
+    assert metrics(folder, "pretrain")["trained_tokens"] == (~skipped).sum() * tiny.BATCH * tiny.SEQ_LENGTH
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [(2.0**40, "a static loss scale does not adapt"), (dynamic(2.0**60), "all 12 steps overflowed and were skipped")],
+)
+def test_a_scale_that_always_overflows_leaves_nothing(scale: object, message: str, packed: Path, tmp_path: Path) -> None:
+    folder = experiment(packed, tmp_path, compute="float16", scale_sense=scale)
+    code, messages = run_stage(folder, "pretrain")
+    assert code == 1, messages
+    assert message in messages and "Traceback" not in messages
+    assert not (folder / "base").exists()
+
+
+@pytest.mark.parametrize("recompute", [{"recompute": True}, {"recompute": False, "select_recompute": True}], ids=["full", "selective"])
+def test_recomputation_changes_no_byte(recompute: dict[str, bool], finished: Path, packed: Path, tmp_path: Path) -> None:
+    folder = experiment(packed, tmp_path, recompute=recompute)
+    run_all(folder, "pretrain")
+    assert (folder / "base" / "manifest.json").read_bytes() == (finished / "base" / "manifest.json").read_bytes()
+
+
 def test_a_misspelt_target_ends_before_anything_is_compiled(finished: Path, tmp_path: Path) -> None:
     folder = tmp_path / "experiments" / "demo"
     shutil.copytree(finished, folder)

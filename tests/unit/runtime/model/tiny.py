@@ -68,6 +68,7 @@ def training(stage: str, packed: str, columns: list[str], peak: float, pet: dict
 
 def configure(
     folder: Path,
+    *,
     shape: str = "dynamic",
     peak: float = 0.01,
     targets: str = ".*wq|.*w2",
@@ -81,7 +82,7 @@ def configure(
     files = {
         "environment": {library: installed_version(library) for library in LIBRARIES},
         "pretrain": training("pretrain", "pretrain", ["input_ids"], peak),
-        "finetune": training("finetune", "instruct", ["input_ids", "labels"], 0.01, lora),
+        "finetune": training("finetune", "instruct", ["input_ids", "labels"], min(peak, 0.01), lora),
         "merge": {"rank": 4, "alpha": 8.0, "dtype": "float32"},
         "export": {"format": "mindir", "shape": shape, "dtype": "float32", "device": "cpu"},
     }
@@ -128,7 +129,8 @@ def write_rows(folder: Path) -> None:
         writer.add_schema({column: {"type": "int32", "shape": [-1]} for column in columns}, "rows")
         writer.write_raw_data([{column: array[row] for column, array in columns.items()} for row in range(ROWS)])
         writer.commit()
-        made = manifest.describe(packed, f"pack-{name}", {"train_rows": ROWS}, {"row_length": SEQ_LENGTH + 1, "vocab_size": VOCABULARY})
+        facts = {"row_length": SEQ_LENGTH + 1, "vocab_size": VOCABULARY, "pad_id": 0, "bos_id": 1, "eos_id": 2}
+        made = manifest.describe(packed, f"pack-{name}", {"train_rows": ROWS}, facts)
         (packed / manifest.NAME).write_bytes(manifest.encode(made))
 
 

@@ -68,6 +68,17 @@ def test_the_effective_batch_counts_accumulation_and_data_parallel_ranks() -> No
     assert training(evidence(configs={"pretrain": config}), "pretrain").effective_batch == 192
 
 
+def test_rows_of_a_batch_are_micro_batch_times_the_accumulation_of_our_cell() -> None:
+    scale = {"type": "DynamicLossScaleUpdateCell", "loss_scale_value": 65536.0, "scale_factor": 2, "scale_window": 4000}
+    config = {
+        "runner_config": {"batch_size": 8, "gradient_accumulation_steps": 1},
+        "runner_wrapper": {"accumulation": 4, "scale_sense": scale},
+    }
+    told = training(evidence(configs={"pretrain": config}), "pretrain")
+    assert (told.micro_batch, told.accumulation, told.effective_batch) == (2, 4, 8)
+    assert told.loss_scale == "dynamic(65536, window 4000)"
+
+
 def test_reasons_are_counted_per_source_and_in_all() -> None:
     lost = {"dropped": {"empty": 3, "short": 0}, "sources": {"a": {"dropped": {"empty": 3}}, "b": {"dropped": {}}}}
     made = funnel.funnel(evidence({"ingest": lost}))
