@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from compiler.diagnostics import Diagnostic
 from compiler.families import FAMILIES
@@ -184,6 +184,18 @@ _REFUSED: tuple[_Refused, ...] = (
         ("llama",),
         lambda value: value is not None,
         said("attention would see the whole row instead of a window", "注意力会看到整行，而不是滑动窗口"),
+    ),
+    (
+        "layer_types",
+        None,
+        lambda value: isinstance(value, list) and set(map(str, cast(list[object], value))) != {"full_attention"},
+        said("attention would see the whole row in every layer", "每一层的注意力都会看到整行"),
+    ),
+    (
+        "partial_rotary_factor",
+        None,
+        lambda value: value not in (None, 1, 1.0),
+        said("every dimension of a head would be rotated", "单头的全部维度都会被旋转"),
     ),
     (
         "attention_bias",

@@ -190,6 +190,9 @@ def test_frequencies_as_newer_files_have_them(project: Project) -> None:
         ({"sliding_window": 4096}, "MS0317", "sliding_window 4096 is not supported"),
         ({"use_sliding_window": True, "model_type": "qwen2"}, "MS0317", "use_sliding_window true is not supported"),
         ({"attention_bias": True}, "MS0317", "attention_bias true is not supported"),
+        ({"layer_types": ["full_attention", "sliding_attention"]}, "MS0317", "layer_types {...} is not supported"),
+        ({"partial_rotary_factor": 0.5}, "MS0317", "partial_rotary_factor 0.5 is not supported"),
+        ({"hidden_size": 10**30}, "MS0205", f"{10**30} is not at most 2147483647"),
         ({"mlp_bias": True}, "MS0317", "mlp_bias true is not supported"),
         ({"attention_dropout": 0.1}, "MS0317", "attention_dropout 0.1 is not supported"),
         ({"hidden_act": "relu"}, "MS0317", 'hidden_act "relu" is not supported'),
@@ -210,7 +213,10 @@ def test_what_changes_nothing_is_accepted(project: Project) -> None:
     """Published files hold these: a window that is off, dropout of zero, no scaling, keys of training."""
     root = project("model: {from_hf: hf}\n")
     quiet = {"use_sliding_window": False, "sliding_window": 4096, "attention_dropout": 0.0, "rope_scaling": None, "mlp_bias": False}
-    put(root, changed(model_type="qwen2", initializer_range=0.02, use_cache=True, pretraining_tp=1, **quiet))
+    put(
+        root,
+        changed(model_type="qwen2", initializer_range=0.02, layer_types=["full_attention"] * 3, use_cache=True, pretraining_tp=1, **quiet),
+    )
     assert spec_of(root).model.family == "qwen2"
 
 
