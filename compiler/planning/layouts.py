@@ -96,9 +96,13 @@ class Training:
         return self.work.steps * seconds(self._known, shape, shape.micro_batches * batch.accumulation, devices)
 
     def batches(self, shape: Shape) -> list[Batch]:
-        """All ways of one replica to take its rows without a pipeline, the largest micro batch first: fewer passes."""
+        """All ways of one replica to take its rows without a pipeline, the largest micro batch first: fewer passes.
+
+        Level 2 of sharding divides accumulated gradients: in one pass it would be level 1 under another name.
+        """
         rows = self.work.rows // shape.data
-        return [Batch(size, rows // size) for size in reversed(divisors(rows)) if size <= self.work.job.micro_batch]
+        most = min(self.work.job.micro_batch, rows // 2 if shape.optimizer_sharding == 2 else rows)
+        return [Batch(size, rows // size) for size in reversed(divisors(rows)) if size <= most]
 
 
 def search(works: Sequence[Work], devices: Devices) -> Search:
@@ -124,23 +128,18 @@ def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -
     found: list[Candidate] = []
     tried: list[tuple[int, Shape]] = []
     for sharding in shardings(division, devices):
+        if division.pipeline == 1 and not all(training.batches(division._replace(optimizer_sharding=sharding)) for training in trainings):
+            continue
         for recompute in recomputed(devices):
             shape = division._replace(optimizer_sharding=sharding, recompute=recompute)
             pipelined = division.pipeline > 1
             candidate, peak = _pipelined(shape, numbers, trainings, devices) if pipelined else _accumulated(shape, trainings, devices)
-            if candidate and not _without_effect(candidate):
-                found.append(candidate)
+            found += [candidate] if candidate else []
             tried.append((peak, shape))
     if found:
         return found, None
     peak, shape = min(tried)
     return [], Rejected(described(division) or "one device", _too_large(peak, shape, devices), shape, peak)
-
-
-def _without_effect(candidate: Candidate) -> bool:
-    """Level 2 divides accumulated gradients; where an update is one forward pass it is level 1 under another name."""
-    shape = candidate.shape
-    return shape.optimizer_sharding == 2 and shape.pipeline == 1 and any(batch.accumulation == 1 for batch in candidate.batches)
 
 
 def _micro_batches(division: Shape, trainings: Sequence[Training]) -> list[int]:
@@ -154,27 +153,30 @@ def _micro_batches(division: Shape, trainings: Sequence[Training]) -> list[int]:
 
 def _accumulated(shape: Shape, trainings: Sequence[Training], devices: Devices) -> tuple[Candidate | None, int]:
     """Each training with its largest micro batch that fits, and the least peak of the fullest training."""
-    chosen: list[tuple[Batch, int]] = []
-    least = 0
-    for training in trainings:
-        batches = training.batches(shape)
-        smallest = training.peak(shape, batches[-1])
-        least = max(least, smallest)
-        if fits(smallest, devices.memory):
-            chosen.append(_largest(batches, training, shape, devices))
-    if len(chosen) < len(trainings):
+    found = [_largest(training, shape, devices) for training in trainings]
+    least = max(least for _, _, least in found)
+    if any(batch is None for batch, _, _ in found):
         return None, least
-    taken = tuple(batch for batch, _ in chosen)
-    return Candidate(shape, taken, max(peak for _, peak in chosen), _seconds(shape, taken, trainings, devices)), least
+    taken = tuple(batch for batch, _, _ in found if batch)
+    return Candidate(shape, taken, max(peak for _, peak, _ in found), _seconds(shape, taken, trainings, devices)), least
 
 
-def _largest(batches: Sequence[Batch], training: Training, shape: Shape, devices: Devices) -> tuple[Batch, int]:
-    """The first batch that fits and its peak; peaks fall along `batches`, and the last one fits."""
-    low, high = 0, len(batches) - 1
+def _largest(training: Training, shape: Shape, devices: Devices) -> tuple[Batch | None, int, int]:
+    """The first batch that fits, its peak, and the least peak of any batch.
+
+    Peaks fall with the micro batch as long as gradients are accumulated; a single pass keeps none, and is tried by itself.
+    """
+    batches = training.batches(shape)
+    first, last = training.peak(shape, batches[0]), training.peak(shape, batches[-1])
+    if fits(first, devices.memory):
+        return batches[0], first, min(first, last)
+    if not fits(last, devices.memory):
+        return None, 0, min(first, last)
+    low, high = 1, len(batches) - 1
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(training.peak(shape, batches[middle]), devices.memory) else (middle + 1, high)
-    return batches[low], training.peak(shape, batches[low])
+    return batches[low], training.peak(shape, batches[low]), min(first, last)
 
 
 def _pipelined(shape: Shape, numbers: Sequence[int], trainings: Sequence[Training], devices: Devices) -> tuple[Candidate | None, int]:

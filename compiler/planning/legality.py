@@ -1,6 +1,8 @@
 """Which divisions of devices a network, a batch and the devices themselves allow, and why not the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from math import isqrt
 
 from compiler.planning.cost import Work
 from compiler.planning.devices import LINK_NAMES, Devices
@@ -21,10 +23,11 @@ def launches(layout: Shape | Layout, work: Work, devices: Devices) -> bool:
 Refusals = Mapping[str, Mapping[int, str]]
 
 
-def divisors(number: int) -> list[int]:
+@cache
+def divisors(number: int) -> tuple[int, ...]:
     """All divisors, ascending."""
-    low = [one for one in range(1, int(number**0.5) + 1) if number % one == 0]
-    return low + [number // one for one in reversed(low) if one * one != number]
+    low = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
+    return (*low, *(number // one for one in reversed(low) if one * one != number))
 
 
 def divisions(count: int, refused: Refusals) -> Iterator[Shape]:
