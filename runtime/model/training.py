@@ -117,12 +117,28 @@ def check_data(config: YAML, packed: Manifest, split: str = "train") -> None:
             reason="ids above the table read memory that is not theirs, without an error",
             fix="set the model's vocabulary to at least the tokenizer's",
         )
+    _check_special_ids(model, packed, where)
     if rows < batch:
         raise StageFault(
             f"{rows} rows are fewer than one batch of {batch}",
             where=where,
             reason="a batch holds micro_batch x accumulation rows; an incomplete one is dropped, so no step would be made",
             fix="use more data, a smaller micro_batch or less accumulation",
+        )
+
+
+def _check_special_ids(model: YAML, packed: Manifest, where: str) -> None:
+    wrong = [
+        f"{name} is {packed.facts[f'{name}_id']} in the rows, {model[f'{name}_token_id']} in the model"
+        for name in ("pad", "bos", "eos")
+        if packed.facts[f"{name}_id"] != model[f"{name}_token_id"]
+    ]
+    if wrong:
+        raise StageFault(
+            "; ".join(wrong),
+            where=where,
+            reason="the loss leaves out the model's padding: a piece of text would never be learned, and what fills a row would be",
+            fix="compile again, and run the tokenizer's stage again",
         )
 
 

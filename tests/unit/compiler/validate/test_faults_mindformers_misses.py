@@ -354,6 +354,7 @@ AT_START = {
     "model/test_training_checks.py": {
         "rows that are not one id longer than the model's": "test_data_that_does_not_fit_is_refused_before_the_first_step",
         "more pieces than embeddings": "test_data_that_does_not_fit_is_refused_before_the_first_step",
+        "padding of the rows that is text to the model": "test_data_that_does_not_fit_is_refused_before_the_first_step",
         "fewer rows than a batch": "test_data_that_does_not_fit_is_refused_before_the_first_step",
         "schedule of another length than the training": "test_a_schedule_of_another_length_than_the_training_is_refused",
         "accumulation written where mindformers resets it": "test_accumulation_that_would_be_reset_is_refused",
