@@ -59,10 +59,16 @@ def _version_fault(project: Project, library: str, wanted: str) -> Diagnostic:
     have = installed.installed_version(library)
     return Diagnostic(
         "MS0024",
-        f"{library} {wanted} is locked, but {have + ' is installed' if have else 'it is not installed'}",
+        said(
+            f"{library} {wanted} is locked, but {have + ' is installed' if have else 'it is not installed'}",
+            f"{library} 锁定为 {wanted}，但{'已安装的是 ' + have if have else '没有安装'}",
+        ),
         place,
-        reason="another version writes other bytes, or fails after hours",
-        fix="make the locked environment (`make setup`) and activate it (`source .venv/bin/activate`)",
+        reason=said("another version writes other bytes, or fails after hours", "版本不同，写出的字节就不同，或在数小时后失败"),
+        fix=said(
+            "make the locked environment (`make setup`) and activate it (`source .venv/bin/activate`)",
+            "请建立锁定的环境（`make setup`）并激活它（`source .venv/bin/activate`）",
+        ),
     )
 
 
@@ -73,11 +79,17 @@ def _device(project: Project, name: str, overrides: Sequence[str], spec: Spec) -
         return [
             Diagnostic(
                 "MS0025",
-                f"no {target} device on this machine: none of {', '.join(DRIVERS[target])} exists",
+                said(
+                    f"no {target} device on this machine: none of {', '.join(DRIVERS[target])} exists",
+                    f"本机没有 {target} 设备：{'、'.join(DRIVERS[target])} 均不存在",
+                ),
                 place,
                 ("device", "target"),
-                reason="training would stop when MindSpore opens the device",
-                fix="run it on a machine that has one, or choose another profile: device=cpu",
+                reason=said("training would stop when MindSpore opens the device", "训练会在 MindSpore 打开设备时停止"),
+                fix=said(
+                    "run it on a machine that has one, or choose another profile: device=cpu",
+                    "请在有该设备的机器上运行，或选用其他配置：device=cpu",
+                ),
             )
         ]
     return []

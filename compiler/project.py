@@ -10,10 +10,13 @@ from compiler.diagnostics import Diagnostic, Faults
 from compiler.programs import Programs
 from compiler.selection import Selection, selection
 from compiler.source import Place
+from compiler.wording import Said, said
 
 LOCK = "requirements.lock"
 PYTHON = ".python-version"
 MARKER = "specs/mindspec.yaml"
+_MAKE_LOCK = said("make one with `make lock`", "请用 `make lock` 生成")
+_WRITE_PYTHON = said("write 3.11 into it", "请写入 3.11")
 LOCKED = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s\\;]+)")
 
 
@@ -26,12 +29,12 @@ class Project:
     @cached_property
     def locked(self) -> Mapping[str, str]:
         """Version of every locked library. Raises Faults where there is no lock file."""
-        lines = self._read(LOCK, "MS0021", "make one with `make lock`").splitlines()
+        lines = self._read(LOCK, _MAKE_LOCK).splitlines()
         return {match[1].lower(): match[2] for line in lines if (match := LOCKED.match(line))}
 
     def lock_place(self, library: str) -> Place:
         """Where the lock file names a library; its first line where it does not."""
-        lines = self._read(LOCK, "MS0021", "make one with `make lock`").splitlines() or [""]
+        lines = self._read(LOCK, _MAKE_LOCK).splitlines() or [""]
         found = [(number, line) for number, line in enumerate(lines, 1) if line.lower().startswith(f"{library}==")]
         number, line = found[0] if found else (1, lines[0])
         return Place(LOCK, number, 1, line)
@@ -39,9 +42,10 @@ class Project:
     @cached_property
     def python(self) -> str:
         """`major.minor` of the Python that the project is made for: the content of `.python-version`."""
-        version = self._read(PYTHON, "MS0021", "write 3.11 into it").strip()
+        version = self._read(PYTHON, _WRITE_PYTHON).strip()
         if not re.fullmatch(r"[0-9]+\.[0-9]+", version):
-            raise Faults([Diagnostic("MS0021", f"{version!r} is no Python version", Place(PYTHON, 1, 1, ""), fix="write 3.11 into it")])
+            message = said(f"{version!r} is no Python version", f"{version!r} 不是 Python 版本")
+            raise Faults([Diagnostic("MS0021", message, Place(PYTHON, 1, 1, ""), fix=_WRITE_PYTHON)])
         return version
 
     @cached_property
@@ -53,13 +57,14 @@ class Project:
         """The source files as they are now."""
         return Programs(self.root)
 
-    def _read(self, name: str, code: str, fix: str) -> str:
+    def _read(self, name: str, fix: Said) -> str:
         try:
             return (self.root / name).read_text("utf-8-sig")
         except FileNotFoundError:
-            raise Faults([Diagnostic(code, f"{name} does not exist", Place(name, 1, 1, ""), fix=fix)]) from None
+            message = said(f"{name} does not exist", f"{name} 不存在")
         except UnicodeDecodeError as error:
-            raise Faults([Diagnostic(code, f"{name} is not UTF-8: {error.reason}", Place(name, 1, 1, ""), fix=fix)]) from None
+            message = said(f"{name} is not UTF-8: {error.reason}", f"{name} 不是 UTF-8：{error.reason}")
+        raise Faults([Diagnostic("MS0021", message, Place(name, 1, 1, ""), fix=fix)])
 
 
 def find_project(start: Path) -> Project:
@@ -67,4 +72,5 @@ def find_project(start: Path) -> Project:
     for folder in (start, *start.parents):
         if (folder / MARKER).is_file():
             return Project(folder)
-    raise Faults([Diagnostic("MS0004", f"no {MARKER} in {start} or above it", fix="change into a mindspec project")])
+    message = said(f"no {MARKER} in {start} or above it", f"{start} 及其上级中没有 {MARKER}")
+    raise Faults([Diagnostic("MS0004", message, fix=said("change into a mindspec project", "请先进入 mindspec 项目"))])

@@ -20,6 +20,7 @@ from compiler.command.run import explain_failure
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.machine import check_machine
 from compiler.parse import load, overrides
+from compiler.parse.groups import Groups
 from compiler.pipeline import compile_experiment, write
 from compiler.point import point_name
 from compiler.project import Project, find_project
@@ -73,7 +74,7 @@ def checked(project: Project, arguments: Sequence[str]) -> list[str]:
         faults.append(Diagnostic("MS0001", "no experiment is given", fix="add experiment=NAME, or several: experiment=NAME,NAME"))
     ours = [one for one in arguments if one.startswith("~") or "=" in one]
     ours = [one for one in ours if not one.startswith(("-", "experiment=", "hydra.", "hydra/"))]
-    given, unreadable = overrides.read(ours, lambda key: (project.root / "specs" / key).is_dir(), sweep=True)
+    given, unreadable = overrides.read(ours, Groups(project.root / "specs"), sweep=True)
     if faults or unreadable:
         raise Faults([*faults, *unreadable])
     lines = {override.text: override.line for override in given}

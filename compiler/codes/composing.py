@@ -17,4 +17,11 @@ CODES = {
     "MS0112": Code("value that differs from run to run"),
     "MS0113": Code("composition failed"),
     "MS0114": Code("YAML feature outside a spec"),
+    "MS0115": Code("unknown group"),
+    "MS0116": Code("group chosen twice"),
+    "MS0117": Code("defaults list cannot be read"),
+    "MS0118": Code("prefix that does not fit"),
+    "MS0119": Code("no such item of a list"),
+    "MS0120": Code("setting outside a spec"),
+    "MS0121": Code("files that build on each other in a circle"),
 }

@@ -10,6 +10,7 @@ from typing import Any, cast
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.emit.write import write_files
 from compiler.project import Project
+from compiler.wording import in_language, said
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 PARTS = {"record": "record.json", "evaluate": "metrics/evaluate.json"}
@@ -33,11 +34,14 @@ def run(project: Project, options: argparse.Namespace) -> int:
         print(json.dumps(names) if options.json else "\n".join(names))
         return 0
     if not NAME.fullmatch(options.name):
-        raise Faults([Diagnostic("MS0033", f"{options.name!r} is not a name", fix="use letters a-z, digits and dashes")])
+        message = said(f"{options.name!r} is not a name", f"{options.name!r} 不能用作名称")
+        raise Faults([Diagnostic("MS0033", message, fix=said("use letters a-z, digits and dashes", "请用字母 a-z、数字和连字符"))])
     experiment, at, revision = options.source.partition("@")
     if not NAME.fullmatch(experiment) or (at and not revision) or revision.startswith("-"):
-        fix = "write EXPERIMENT, or EXPERIMENT@REV with a branch, a tag or a commit"
-        raise Faults([Diagnostic("MS0033", f"{options.source!r} names no experiment", fix=fix)])
+        fix = said(
+            "write EXPERIMENT, or EXPERIMENT@REV with a branch, a tag or a commit", "请写 EXPERIMENT，或 EXPERIMENT@REV（分支、标签或提交）"
+        )
+        raise Faults([Diagnostic("MS0033", said(f"{options.source!r} names no experiment", f"{options.source!r} 不是实验"), fix=fix)])
     content: dict[str, Any] = {"experiment": experiment}
     content |= {key: _read(project, f"experiments/{experiment}/{path}", revision) for key, path in PARTS.items()}
     path = f"baselines/{options.name}.json"
@@ -45,7 +49,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     changed = write_files(project.root, {path: text.encode()})
     print(json.dumps({"ok": True, "path": path, "changed": bool(changed)}) if options.json else path)
     if not changed and not options.json:
-        print("already so", file=sys.stderr)
+        print(in_language(said("already so", "内容相同，无需更改")), file=sys.stderr)
     return 0
 
 
@@ -58,9 +62,11 @@ def _read(project: Project, path: str, revision: str) -> Any:
         return cast(dict[str, Any], content)
     except (FileNotFoundError, NotADirectoryError):
         name = path.split("/")[1]
-        raise Faults([Diagnostic("MS0031", f"{path} does not exist", fix=f"run the experiment first: mindspec run {name}")]) from None
+        fix = said(f"run the experiment first: mindspec run {name}", f"请先运行实验：mindspec run {name}")
+        raise Faults([Diagnostic("MS0031", said(f"{path} does not exist", f"{path} 不存在"), fix=fix)]) from None
     except ValueError as error:
-        raise Faults([Diagnostic("MS0031", f"{path} is no record: {error}", fix="delete it and run the experiment again")]) from None
+        fix = said("delete it and run the experiment again", "请删除它并重新运行实验")
+        raise Faults([Diagnostic("MS0031", said(f"{path} is no record: {error}", f"{path} 不是有效的记录：{error}"), fix=fix)]) from None
 
 
 def _no_number(text: str) -> Any:
@@ -74,9 +80,9 @@ def _committed(project: Project, path: str, revision: str) -> bytes:
             ["git", "rev-parse", "-q", "--verify", f"{revision}^{{commit}}"], cwd=project.root, capture_output=True, check=False
         )
         if known.returncode:
-            raise Faults(
-                [Diagnostic("MS0032", f"{revision!r} is not a revision of this repository", fix="name a branch, a tag or a commit")]
-            )
+            message = said(f"{revision!r} is not a revision of this repository", f"{revision!r} 不是本仓库的版本")
+            raise Faults([Diagnostic("MS0032", message, fix=said("name a branch, a tag or a commit", "请写分支、标签或提交"))])
         name = path.split("/")[1]
-        raise Faults([Diagnostic("MS0031", f"{revision} holds no {path}", fix=f"name a revision in which {name} had been run")])
+        fix = said(f"name a revision in which {name} had been run", f"请指定 {name} 已运行过的版本")
+        raise Faults([Diagnostic("MS0031", said(f"{revision} holds no {path}", f"{revision} 中没有 {path}"), fix=fix)])
     return shown.stdout

@@ -2,15 +2,16 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from compiler.cli import tell
 from compiler.command.metrics_table import console
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.project import Project
+from compiler.wording import in_language, said
 from runtime.contracts.registry import CONTRACTS
 
 MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
@@ -25,9 +26,9 @@ def run(project: Project, options: argparse.Namespace) -> int:
     """Times vary, so they are shown here and kept out of every result."""
     folder = project.root / "experiments" / options.name / "timings"
     if not folder.parent.is_dir():
-        raise Faults(
-            [Diagnostic("MS0001", f"experiments/{options.name} does not exist", fix=f"compile it first: mindspec compile {options.name}")]
-        )
+        message = said(f"experiments/{options.name} does not exist", f"experiments/{options.name} 不存在")
+        line = f"mindspec compile {options.name}"
+        raise Faults([Diagnostic("MS0001", message, fix=said(f"compile it first: {line}", f"请先编译：{line}"))])
     files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
     measured = {name: one for name, path in files.items() if (one := _read(path)) is not None}
     if options.json:
@@ -35,7 +36,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     elif measured:
         console().print(_table(measured))
     else:
-        print(f"mindspec: no stage of {options.name} has run here", file=sys.stderr)
+        tell(said(f"no stage of {options.name} has run here", f"{options.name} 还没有任何阶段在此运行过"))
     return 0
 
 
@@ -49,9 +50,10 @@ def _read(path: Path) -> dict[str, float] | None:
 
 
 def _table(measured: dict[str, dict[str, float]]) -> Table:
-    table = Table("stage", "wall s", "CPU s", "peak MB")
+    heads = said("stage", "阶段"), said("wall s", "耗时 s"), said("CPU s", "CPU s"), said("peak MB", "峰值 MB")
+    table = Table(*map(in_language, heads))
     for name, one in measured.items():
         table.add_row(name, f"{one['seconds']:.1f}", f"{one['cpu_seconds']:.1f}", f"{one['peak_bytes'] / 1e6:.0f}")
     total = sum(one["seconds"] for one in measured.values())
-    table.add_row("all", f"{total:.1f}", f"{sum(one['cpu_seconds'] for one in measured.values()):.1f}", "")
+    table.add_row(in_language(said("all", "合计")), f"{total:.1f}", f"{sum(one['cpu_seconds'] for one in measured.values()):.1f}", "")
     return table

@@ -19,13 +19,15 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.parse import from_hf, hydra_faults, references, smoke
+from compiler.parse import defaults, from_hf, hydra_faults, references, smoke
 from compiler.parse import overrides as given_overrides
 from compiler.parse.experiments import experiment_file, names
 from compiler.parse.files import SpecFile, SpecFiles
+from compiler.parse.groups import Groups
 from compiler.parse.overrides import GivenOverride
 from compiler.parse.places import Places
 from compiler.source import SourceTree
+from compiler.wording import said
 
 PRIMARY = "mindspec"
 
@@ -37,11 +39,9 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
     """
     root = root.resolve()
     option, misnamed = experiment_file(root, name)
-    loader = _loader(root)
-    files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
-    given, faults = given_overrides.read(overrides, loader.repository.group_exists)
+    given, faults = given_overrides.read(overrides, Groups(root / "specs"))
     try:
-        tree = _compose(root, loader, files, given, option)
+        tree = _compose(root, given, option)
     except Faults as error:
         raise Faults([*misnamed, *faults, *error.diagnostics]) from None
     tree = smoke.expand(from_hf.expand(tree))
@@ -54,16 +54,16 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
 def _taken_name(root: Path, name: str, tree: SourceTree) -> list[Diagnostic]:
     """An override may give a new name, but not that of another experiment: it would be written over."""
     given = tree.values.get("name")
-    if given == name or given not in names(root):
+    if given == name or not isinstance(given, str) or given not in names(root):
         return []
     return [
         Diagnostic(
             "MS0002",
-            f"the name {given} is already used",
+            said(f"the name {given} is already used", f"名称 {given} 已被使用"),
             tree.place(("name",)),
             ("name",),
-            reason="both experiments would be written to the same folder",
-            fix="choose another name",
+            reason=said("both experiments would be written to the same folder", "两个实验会写入同一个文件夹"),
+            fix=said("choose another name", "请换一个名称"),
         )
     ]
 
@@ -90,26 +90,37 @@ def _loader(root: Path) -> LayeredLoader:
     return LayeredLoader(config_search_path=search_path)
 
 
-def _compose(root: Path, loader: LayeredLoader, files: SpecFiles, given: list[GivenOverride], option: str) -> SourceTree:
+def _compose(root: Path, given: list[GivenOverride], option: str) -> SourceTree:
+    """Raises Faults: all of the files, and all overrides that Hydra refuses, for each is left out and the rest tried again."""
+    groups, refused, accepted = Groups(root / "specs"), list[Diagnostic](), list(given)
+    while True:
+        loader = _loader(root)
+        files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
+        try:
+            config = _composed(loader, accepted, option)
+        except (HydraException, OmegaConfBaseException, ValueError, LookupError, RecursionError) as error:
+            fault, culprit = hydra_faults.explain(error, accepted, files, groups)
+            start = files.parsed.get(f"experiment/{option}.yaml")
+            refused.append(replace(fault, place=fault.place or (_start(start) if start else None)))
+            if culprit is None:
+                raise Faults([*(_file_faults(files, groups) or refused[-1:]), *refused[:-1]]) from None
+            accepted.remove(culprit)
+            continue
+        if found := [*_file_faults(files, groups), *refused]:
+            raise Faults(found)
+        return _tree(root, config, _places(files, loader.layers, accepted, option))
+
+
+def _composed(loader: LayeredLoader, given: list[GivenOverride], option: str) -> DictConfig:
     quoted = option.replace("'", "\\'")  # a file name may be a number, or hold what Hydra's grammar gives a meaning
     lines = [f"experiment='{quoted}'", *(override.line for override in given)]
-    try:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):  # what Hydra warns of is a fault below
-            config = loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)
-    except (HydraException, OmegaConfBaseException, ValueError, LookupError, RecursionError) as error:
-        fault = hydra_faults.explain(error, given, files)
-        start = files.parsed.get(f"experiment/{option}.yaml")
-        located = replace(fault, place=fault.place or (_start(start) if start else None))
-        raise Faults(_file_faults(files) or [located]) from None
-    if found := _file_faults(files):
-        raise Faults(found)
-    places = _places(files, loader.layers, given, option)
-    return _tree(root, config, places)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # what Hydra warns of is a fault of ours
+        return loader.load_configuration(PRIMARY, lines, RunMode.RUN, from_shell=False)
 
 
-def _file_faults(files: SpecFiles) -> list[Diagnostic]:
+def _file_faults(files: SpecFiles, groups: Groups) -> list[Diagnostic]:
     found = [fault for file in files.parsed.values() for fault in file.faults]
-    return found + [fault for file in files.parsed.values() for fault in hydra_faults.in_file(file)]
+    return found + [fault for file in files.parsed.values() for fault in defaults.faults(file, groups)]
 
 
 def _places(files: SpecFiles, layers: Sequence[ResultDefault], given: list[GivenOverride], option: str) -> Places:

@@ -1,6 +1,5 @@
 """The experiments of a project: the files of `specs/experiment/` and the names they declare."""
 
-import difflib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,8 @@ import yaml
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse.files import SpecFile, entry, read
 from compiler.source import Place
+from compiler.suggest import closest, did_you_mean
+from compiler.wording import listed, said
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _FOLDER = "specs/experiment"
@@ -80,44 +81,59 @@ def _name_node(file: SpecFile) -> yaml.ScalarNode | None:
 
 
 def _no_specs() -> Diagnostic:
-    return Diagnostic("MS0004", "specs/mindspec.yaml does not exist here", fix="go to the root of a project: the folder that holds specs/")
+    return Diagnostic(
+        "MS0004",
+        said("specs/mindspec.yaml does not exist here", "此处没有 specs/mindspec.yaml"),
+        fix=said("go to the root of a project: the folder that holds specs/", "请进入项目根目录，即包含 specs/ 的文件夹"),
+    )
 
 
 def _unknown(name: str, known: list[str]) -> Diagnostic:
     base = name.partition("--")[0]
     if base != name and base in known:
-        fix = f"compile it as the sweep did: python -m compiler -m experiment={base} KEY=VALUE"
-        return Diagnostic("MS0001", f"{name} is a point of a sweep over {base}, not a spec of its own", fix=fix)
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}" if known else f"add {_FOLDER}/{name}.yaml"
-    return Diagnostic("MS0001", f"no experiment is named {name}", fix=hint, suggestion=close[0] if close else "")
+        line = f"python -m compiler -m experiment={base} KEY=VALUE"
+        message = said(f"{name} is a point of a sweep over {base}, not a spec of its own", f"{name} 是 {base} 的扫描点，没有自己的规格")
+        return Diagnostic("MS0001", message, fix=said(f"compile it as the sweep did: {line}", f"请像扫描时那样编译：{line}"))
+    meant = closest(name, known)
+    hint = said(f"add {_FOLDER}/{name}.yaml", f"请新增 {_FOLDER}/{name}.yaml")
+    if meant:
+        hint = did_you_mean(meant)
+    elif known:
+        hint = said(f"known: {listed(known)}", f"可用的有：{listed(known).zh}")
+    return Diagnostic("MS0001", said(f"no experiment is named {name}", f"没有名为 {name} 的实验"), fix=hint, suggestion=meant or "")
 
 
 def _named_otherwise(stem: str, node: yaml.ScalarNode, place: Place) -> Diagnostic:
     return Diagnostic(
         "MS0001",
-        f"no experiment is named {stem}; the file of that name declares {node.value}",
+        said(
+            f"no experiment is named {stem}; the file of that name declares {node.value}",
+            f"没有名为 {stem} 的实验；该文件声明的名称是 {node.value}",
+        ),
         place,
         ("name",),
-        fix=f"use {node.value}, or write `name: {stem}`",
+        fix=said(f"use {node.value}, or write `name: {stem}`", f"请使用 {node.value}，或写 `name: {stem}`"),
         suggestion=stem,
     )
 
 
 def _nameless(file: SpecFile) -> Diagnostic:
     stem = Path(file.file).stem
-    return Diagnostic("MS0003", "the experiment has no name", file.place(0, 0), ("name",), fix=f"add `name: {stem}`")
+    fix = said(f"add `name: {stem}`", f"请加上 `name: {stem}`")
+    return Diagnostic("MS0003", said("the experiment has no name", "实验没有名称"), file.place(0, 0), ("name",), fix=fix)
 
 
 def _improper(named: list[tuple[SpecFile, yaml.ScalarNode, Place]]) -> list[Diagnostic]:
     return [
         Diagnostic(
             "MS0003",
-            f"{node.value!r} is no name for an experiment",
+            said(f"{node.value!r} is no name for an experiment", f"{node.value!r} 不能用作实验名"),
             place,
             ("name",),
-            reason="the name is also the name of its folder",
-            fix="use lower-case letters, digits and hyphens, a letter or digit first",
+            reason=said("the name is also the name of its folder", "实验名也是其文件夹名"),
+            fix=said(
+                "use lower-case letters, digits and hyphens, a letter or digit first", "请用小写字母、数字和连字符，并以字母或数字开头"
+            ),
         )
         for _, node, place in named
         if not NAME.fullmatch(node.value)
@@ -130,11 +146,11 @@ def _duplicates(named: list[tuple[SpecFile, yaml.ScalarNode, Place]]) -> Iterato
         if node.value in first:
             yield Diagnostic(
                 "MS0002",
-                f"the name {node.value} is already used",
+                said(f"the name {node.value} is already used", f"名称 {node.value} 已被使用"),
                 place,
                 ("name",),
-                reason="both experiments would be written to the same folder",
-                fix="give one of them another name",
-                related=(("used here", first[node.value]),),
+                reason=said("both experiments would be written to the same folder", "两个实验会写入同一个文件夹"),
+                fix=said("give one of them another name", "请给其中一个换名"),
+                related=((said("used here", "已用于此处"), first[node.value]),),
             )
         first.setdefault(node.value, place)

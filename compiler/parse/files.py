@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.scalars import SpecLoader, is_ambiguous, other_reading
 from compiler.source import Path as KeyPath
 from compiler.source import Place
+from compiler.wording import Said, said
 
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "map", "seq")}
 _TEXT = "tag:yaml.org,2002:str"
@@ -38,8 +40,11 @@ class SpecFile:
 
     def place(self, line: int, column: int) -> Place:
         """The place at a position that counts from 0."""
-        lines = _LINE_BREAK.split(self.text)
-        return Place(self.file, line + 1, column + 1, lines[line] if line < len(lines) else "")
+        return Place(self.file, line + 1, column + 1, self._lines[line] if line < len(self._lines) else "")
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _LINE_BREAK.split(self.text)
 
     def at(self, node: yaml.Node) -> Place:
         """The place where a node begins."""
@@ -54,11 +59,19 @@ class SpecFile:
 
 def read(root: Path, path: Path) -> SpecFile:
     """A file with all that is wrong in it; never raises for its content, or for the lack of it. A byte order mark is no content."""
-    parsed = SpecFile(path.relative_to(root).as_posix())
+    file = path.relative_to(root).as_posix()
     try:
         raw = path.read_bytes()
     except OSError as error:
+        parsed = SpecFile(file)
         return parsed.broken(_unreadable(parsed, error))
+    return _parsed(file, raw)
+
+
+@cache
+def _parsed(file: str, raw: bytes) -> SpecFile:
+    """A function of name and content alone, so that what many experiments share is parsed once. Do not change the result."""
+    parsed = SpecFile(file)
     try:
         parsed.text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -87,7 +100,10 @@ def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
     if node is None:
         return parsed
     if not isinstance(node, yaml.MappingNode):
-        return parsed.broken(Diagnostic("MS0102", "the file holds no mapping", parsed.at(node), fix="write `key: value` lines"))
+        message = said("the file holds no mapping", "文件内容不是映射")
+        return parsed.broken(
+            Diagnostic("MS0102", message, parsed.at(node), fix=said("write `key: value` lines", "请写 `key: value` 形式的行"))
+        )
     parsed.faults = list(_check(parsed, node, set()))
     if any(fault.code in ("MS0114", "MS0205") for fault in parsed.faults):
         parsed.readable = False
@@ -99,9 +115,9 @@ def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
 
 
 def _unreadable(parsed: SpecFile, error: OSError) -> Diagnostic:
-    return Diagnostic(
-        "MS0028", f"the file cannot be read: {error.strerror}", parsed.place(0, 0), fix="put a readable file there, or remove it"
-    )
+    message = said(f"the file cannot be read: {error.strerror}", f"文件无法读取：{error.strerror}")
+    fix = said("put a readable file there, or remove it", "请换成可读的文件，或将其删除")
+    return Diagnostic("MS0028", message, parsed.place(0, 0), fix=fix)
 
 
 def _not_utf8(parsed: SpecFile, raw: bytes, error: UnicodeDecodeError) -> Diagnostic:
@@ -109,10 +125,13 @@ def _not_utf8(parsed: SpecFile, raw: bytes, error: UnicodeDecodeError) -> Diagno
     place = Place(parsed.file, before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1, "")
     return Diagnostic(
         "MS0101",
-        f"byte 0x{raw[error.start]:02x} is not UTF-8",
+        said(f"byte 0x{raw[error.start]:02x} is not UTF-8", f"字节 0x{raw[error.start]:02x} 不是 UTF-8"),
         place,
-        reason="the file was saved in another encoding, such as GBK; its text would be read wrongly",
-        fix="save the file as UTF-8",
+        reason=said(
+            "the file was saved in another encoding, such as GBK; its text would be read wrongly",
+            "文件以其他编码（如 GBK）保存，文本会被读错",
+        ),
+        fix=said("save the file as UTF-8", "请将文件另存为 UTF-8"),
     )
 
 
@@ -120,31 +139,37 @@ def _syntax(parsed: SpecFile, error: yaml.MarkedYAMLError) -> Diagnostic:
     mark = error.problem_mark or error.context_mark
     place = parsed.place(mark.line, mark.column) if mark else None
     context = f" {error.context}" if error.context else ""
-    return Diagnostic("MS0102", f"YAML cannot be read{context}: {error.problem}", place, fix=_hint(place))
+    message = said(f"YAML cannot be read{context}: {error.problem}", f"无法读取 YAML：{error.problem}{context}")
+    reason = said("nothing of the file can be used until it is read as a whole", "整个文件能读取之前，其中的内容都无法使用")
+    return Diagnostic("MS0102", message, place, reason=reason, fix=_hint(place))
 
 
-def _hint(place: Place | None) -> str:
+def _hint(place: Place | None) -> Said:
     line = place.text if place else ""
     if "\t" in line:
-        return "indent with spaces"
-    return "write '???' in quotes between braces" if "???" in line else "check indentation, colons and quotes here"
+        return said("indent with spaces", "请用空格缩进")
+    if "???" in line:
+        return said("write '???' in quotes between braces", "花括号中的 '???' 要加引号")
+    return said("check indentation, colons and quotes here", "请检查此处的缩进、冒号和引号")
 
 
 def _control_character(parsed: SpecFile, error: yaml.reader.ReaderError) -> Diagnostic:
     for number, line in enumerate(parsed.text.split("\n")):
         column = next((i for i, char in enumerate(line) if yaml.reader.Reader.NON_PRINTABLE.match(char) is not None), None)
         if column is not None:
-            return Diagnostic("MS0102", f"control character U+{ord(line[column]):04X}", parsed.place(number, column), fix="delete it")
-    return Diagnostic("MS0102", f"YAML cannot be read: {error.reason}", parsed.place(0, 0))
+            name = f"U+{ord(line[column]):04X}"
+            message = said(f"control character {name}", f"控制字符 {name}")
+            return Diagnostic("MS0102", message, parsed.place(number, column), fix=said("delete it", "请删除"))
+    return Diagnostic("MS0102", said(f"YAML cannot be read: {error.reason}", f"无法读取 YAML：{error.reason}"), parsed.place(0, 0))
 
 
 def _check(parsed: SpecFile, node: yaml.Node, seen: set[int]) -> Iterator[Diagnostic]:
     if id(node) in seen:
-        yield _foreign(parsed, node, "an anchor that is used again")
+        yield _foreign(parsed, node, said("an anchor that is used again", "被再次引用的锚点"))
         return
     seen.add(id(node))
     if node.tag not in _TAGS:
-        yield _foreign(parsed, node, f"the tag {node.tag}")
+        yield _foreign(parsed, node, said(f"the tag {node.tag}", f"标签 {node.tag}"))
     elif isinstance(node, yaml.ScalarNode):
         yield from _check_scalar(parsed, node)
     elif isinstance(node, yaml.SequenceNode):
@@ -157,13 +182,13 @@ def _check(parsed: SpecFile, node: yaml.Node, seen: set[int]) -> Iterator[Diagno
             yield from _check(parsed, value, seen)
 
 
-def _foreign(parsed: SpecFile, node: yaml.Node, what: str) -> Diagnostic:
+def _foreign(parsed: SpecFile, node: yaml.Node, what: Said) -> Diagnostic:
     return Diagnostic(
         "MS0114",
-        f"{what} has no place in a spec",
+        said(f"{what} has no place in a spec", f"规格中不能有{what.zh}"),
         parsed.at(node),
-        reason="a spec is plain data, and each value is written in one place",
-        fix="write the value out, or refer to it with ${path.to.value}",
+        reason=said("a spec is plain data, and each value is written in one place", "规格是普通数据，每个值只在一处书写"),
+        fix=said("write the value out, or refer to it with ${path.to.value}", "请直接写出值，或用 ${path.to.value} 引用"),
     )
 
 
@@ -171,17 +196,19 @@ def _check_keys(parsed: SpecFile, node: yaml.MappingNode) -> Iterator[Diagnostic
     first: dict[str, yaml.Node] = {}
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
-            yield _foreign(parsed, key, "a key that is no text" if key.value != "<<" else "the merge key `<<`")
+            odd = said("a key that is no text", "非文本的键") if key.value != "<<" else said("the merge key `<<`", "合并键 `<<`")
+            yield _foreign(parsed, key, odd)
         elif key.tag != _TEXT:
-            yield Diagnostic("MS0104", f"key {key.value} is not text", parsed.at(key), fix=f'write "{key.value}" in quotes')
+            message = said(f"key {key.value} is not text", f"键 {key.value} 不是文本")
+            yield Diagnostic("MS0104", message, parsed.at(key), fix=said(f'write "{key.value}" in quotes', f'请加引号，写成 "{key.value}"'))
         elif key.value in first:
             yield Diagnostic(
                 "MS0103",
-                f"key {key.value} is written twice in one mapping",
+                said(f"key {key.value} is written twice in one mapping", f"键 {key.value} 在同一映射中写了两次"),
                 parsed.at(key),
-                reason="only one of the two values would be used",
-                fix="keep one",
-                related=(("first written here", parsed.at(first[key.value])),),
+                reason=said("only one of the two values would be used", "两个值只有一个会被采用"),
+                fix=said("keep one", "请只保留一个"),
+                related=((said("first written here", "首次出现在这里"), parsed.at(first[key.value])),),
             )
         first.setdefault(str(key.value), key)
 
@@ -190,35 +217,46 @@ def _check_scalar(parsed: SpecFile, node: yaml.ScalarNode) -> Iterator[Diagnosti
     if is_plain(node) and is_ambiguous(node.value):
         yield ambiguous(node.value, parsed.at(node))
     if node.tag == _INTEGER and len(node.value) > _DIGITS:
-        yield Diagnostic("MS0205", f"a number of {len(node.value)} digits", parsed.at(node), fix=f"write at most {_DIGITS} digits")
+        message = said(f"a number of {len(node.value)} digits", f"数值有 {len(node.value)} 位")
+        yield Diagnostic("MS0205", message, parsed.at(node), fix=said(f"write at most {_DIGITS} digits", f"请至多写 {_DIGITS} 位"))
     if "${" in node.value and (fault := _unreadable_reference(node.value)):
         yield Diagnostic(
             "MS0111",
-            f"the reference cannot be read: {fault}",
+            said(f"the reference cannot be read: {fault}", f"无法读取引用：{fault.zh}"),
             parsed.at(node),
-            fix="write ${path.to.value}, or \\${ for the two characters themselves",
+            fix=said(
+                "write ${path.to.value}, or \\${ for the two characters themselves",
+                "请写 ${path.to.value}；若要这两个字符本身，请写 \\${",
+            ),
         )
 
 
-def _unreadable_reference(text: str) -> str:
+def _unreadable_reference(text: str) -> Said | None:
     if text.count("${") > _NESTING:
-        return f"more than {_NESTING} references in one value"
+        return said(f"more than {_NESTING} references in one value", f"一个值中的引用多于 {_NESTING} 个")
     try:
         OmegaConf.create({"text": text})
     except GrammarParseError as error:
-        return str(error).splitlines()[0]
-    return ""
+        line = str(error).splitlines()[0]
+        return said(line, line)
+    return None
 
 
 def ambiguous(text: str, place: Place, path: KeyPath = ()) -> Diagnostic:
     """The fault of an unquoted scalar that readers understand differently."""
     return Diagnostic(
         "MS0104",
-        f"{text} without quotes is {other_reading(text)} to one YAML reader and something else to another",
+        said(
+            f"{text} without quotes is {other_reading(text)} to one YAML reader and something else to another",
+            f"不带引号的 {text} 在一种 YAML 读取器中是{other_reading(text).zh}，在另一种中则不同",
+        ),
         place,
         path,
-        reason="the same spec would mean two things",
-        fix=f'for the text write "{text}" in quotes; otherwise write true, false or a decimal number',
+        reason=said("the same spec would mean two things", "同一份规格会有两种含义"),
+        fix=said(
+            f'for the text write "{text}" in quotes; otherwise write true, false or a decimal number',
+            f'若是文本，请加引号写成 "{text}"；否则请写 true、false 或十进制数',
+        ),
         suggestion=f'"{text}"',
     )
 

@@ -1,7 +1,7 @@
-"""Hydra's refusals in the terms of a spec, with a place and a fix."""
+"""What Hydra refuses while it composes, in the terms of a spec, with a place and a fix."""
 
-import difflib
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,45 +9,155 @@ import yaml
 from hydra.errors import MissingConfigException
 
 from compiler.diagnostics import Diagnostic
-from compiler.parse.files import SpecFile, SpecFiles, entry
+from compiler.parse.defaults import circle, entries
+from compiler.parse.files import SpecFile, SpecFiles
+from compiler.parse.groups import Groups
 from compiler.parse.overrides import GivenOverride
 from compiler.source import Path as KeyPath
-from compiler.source import Place
+from compiler.source import Place, dotted
+from compiler.suggest import key
+from compiler.wording import Said, said
 
-_PRIMARY = "specs/mindspec.yaml"
 _DETAIL = re.compile(r"\s*(full_key|object_type|reference_type)\b")
 
 
-def explain(error: Exception, given: list[GivenOverride], files: SpecFiles) -> Diagnostic:
-    """One diagnostic for an exception that Hydra raised while composing."""
+def explain(error: Exception, given: list[GivenOverride], files: SpecFiles, groups: Groups) -> tuple[Diagnostic, GivenOverride | None]:
+    """One diagnostic for an exception that Hydra raised while composing, and the override that is to blame, if it is one."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        return _missing_option(error, given, files)
-    message = "the defaults lists name each other in a circle" if isinstance(error, RecursionError) else _message(error)
+        return _missing(error, files, groups), None
+    if isinstance(error, RecursionError):
+        return _circle(files), None
+    message = _message(error)
+    culprit = _culprit(message, given)
+    if culprit is not None:
+        return _of_override(culprit, message), culprit
+    return _of_file(message, files), None
+
+
+def _culprit(message: str, given: list[GivenOverride]) -> GivenOverride | None:
+    """The override that a message names; Hydra does not always give it as it was written."""
+    named = [one for one in given if one.text in message or f"'{_bare(one)}'" in message or f"'{_bare(one)}={one.raw}'" in message]
+    index = re.search(r"invalid literal for int\(\) with base 10: '(.*)'", message)
+    if not named and index:
+        named = [one for one in given if index[1] in one.path]
+    return max(named, key=lambda one: len(one.text), default=None)
+
+
+def _bare(override: GivenOverride) -> str:
+    """The key as Hydra shows it, package and all."""
+    return override.text.lstrip("+~").partition("=")[0]
+
+
+def _of_override(override: GivenOverride, message: str) -> Diagnostic:
+    name, raw = _bare(override), override.raw
+    if message.startswith("Could not delete"):
+        return _not_deleted(override, message)
+    if message.startswith("Could not append"):
+        return _prefixed(
+            override,
+            said(f"{name} has a value already, and + adds what is not there", f"{name} 已有值，而 + 只用于添加尚不存在的项"),
+            f"{name}={raw}",
+        )
+    if "list index out of range" in message or "invalid literal for int" in message:
+        return _no_item(override)
+    first = message.splitlines()[0]
+    return Diagnostic(
+        "MS0113",
+        said(f"the spec cannot be composed: {first}", f"无法组合规格：{first}"),
+        override.key_place,
+        fix=_hint(message),
+    )
+
+
+def _not_deleted(override: GivenOverride, message: str) -> Diagnostic:
+    name = _bare(override)
+    other = re.search(r"The value of '.*' is (.*) and not (.*)\.$", message)
+    if other:
+        text = said(
+            f"{name} is {other[1]}, not {other[2]}, so it is not taken away", f"{name} 的值是 {other[1]} 而非 {other[2]}，因此不会删除"
+        )
+        return _prefixed(override, text, f"~{name}")
+    if "defaults list" in message:
+        text = said(f"{name} is not chosen with {override.raw}", f"{name} 没有选用 {override.raw}")
+        return _prefixed(override, text, f"~{name}")
+    parent = [str(part) for part in override.path[:-1]]
+    meant = key(parent, str(override.path[-1]), [], [])
+    text = said(f"{name} is not there, so it cannot be taken away", f"{name} 不存在，无法删除")
+    return _prefixed(override, text, f"~{meant}" if meant and meant != name else "")
+
+
+def _prefixed(override: GivenOverride, message: Said, meant: str) -> Diagnostic:
+    """`+` and `~` say what is there; they are wrong where it is not so."""
+    fix = said(f"write {shlex.quote(meant)}", f"请写成 {shlex.quote(meant)}") if meant else said("leave it out", "请去掉")
+    return Diagnostic("MS0118", message, override.key_place, fix=fix, suggestion=meant)
+
+
+def _no_item(override: GivenOverride) -> Diagnostic:
+    *above, item = override.path
+    name = dotted(tuple(above))
+    return Diagnostic(
+        "MS0119",
+        said(f"the list {name} has no item {item}", f"列表 {name} 没有第 {item} 项"),
+        override.key_place,
+        reason=said("an override replaces what is there; it does not make a list longer", "覆盖项只替换已有的内容，不会加长列表"),
+        fix=said(f"items count from 0; or give the whole list: '{name}=[a,b]'", f"下标从 0 开始；或给出整个列表：'{name}=[a,b]'"),
+    )
+
+
+def _of_file(message: str, files: SpecFiles) -> Diagnostic:
     twice = re.match(r"(?:Multiple values for )?([\w/]+)(?: appears more than once|\. To override)", message)
     if twice:
         return _chosen_twice(twice.group(1), files)
+    absent = re.search(r"Could not override '([^']+)'. No match in the defaults list", message)
+    if absent:
+        return _nothing_to_override(absent.group(1), files)
     if clash := _clash(message, files):
         return clash
-    named = [override for override in given if override.text in message or f"'{override.parsed.key_or_group}'" in message]
-    culprit = max(named, key=lambda override: len(override.text), default=None)
+    first = message.splitlines()[0]
+    place = _file_named_in(message, files)
+    return Diagnostic("MS0113", said(f"the spec cannot be composed: {first}", f"无法组合规格：{first}"), place, fix=_hint(message))
+
+
+def _hint(message: str) -> str:
+    """Further lines of a message of Hydra are advice, as far as they are no data."""
+    return "; ".join(line.strip() for line in message.splitlines()[1:3] if line.strip() and not _DETAIL.match(line))
+
+
+def _circle(files: SpecFiles) -> Diagnostic:
     return Diagnostic(
-        "MS0113",
-        f"the spec cannot be composed: {message.splitlines()[0]}",
-        culprit.key_place if culprit else _file_named_in(message, files),
-        fix="; ".join(line.strip() for line in message.splitlines()[1:3] if line.strip() and not _DETAIL.match(line)),
+        "MS0121",
+        said("the defaults lists name each other in a circle", "defaults 列表互相引用，形成了环"),
+        circle(files.parsed.values()),
+        reason=said("there would be no first file to start from", "没有可以最先读取的文件"),
+        fix=said("take the entry that leads back out of one of the lists", "请从其中一个列表中去掉指回来的那一项"),
     )
 
 
 def _chosen_twice(group: str, files: SpecFiles) -> Diagnostic:
-    entries = [(file, value) for file in files.parsed.values() for name, value in _group_entries(file) if name == group]
-    file, value = entries[-1] if entries else (None, None)
+    found = [(file, one.node) for file in files.parsed.values() for one in entries(file) if one.group == group]
+    file, value = found[-1] if found else (None, None)
     return Diagnostic(
-        "MS0113",
-        f"the group {group} is chosen twice",
+        "MS0116",
+        said(f"the group {group} is chosen twice", f"配置组 {group} 被选了两次"),
         file.at(value) if file and value else None,
-        reason="both files would be merged, and which one wins would depend on their order",
-        fix=f"in the later defaults list write `override /{group}: NAME`",
+        reason=said("both files would be merged, and which one wins would depend on their order", "两个文件会合并，谁覆盖谁取决于先后次序"),
+        fix=said(f"in the later defaults list write `override /{group}: NAME`", f"请在后面的 defaults 列表中写 `override /{group}: NAME`"),
     )
+
+
+def _nothing_to_override(written: str, files: SpecFiles) -> Diagnostic:
+    """An override of a group that no list chooses."""
+    name = written.partition("@")[0]
+    found = [(file, one) for file in files.parsed.values() for one in entries(file) if one.overrides and name.endswith(one.group)]
+    file, one = found[-1] if found else (None, None)
+    if one is not None and not one.written.startswith("/"):
+        meant = f"override /{one.group}: {one.option}"
+        message = said(f"{one.group} needs a slash: a group is named from specs/ on", f"{one.group} 前要加斜杠：配置组从 specs/ 起算")
+    else:
+        meant = f"/{name}: {one.option if one else 'NAME'}"
+        message = said(f"the group {name} is chosen nowhere, so it cannot be overridden", f"配置组 {name} 尚未选用，无法覆盖")
+    fix = said(f"write `{meant}`", f"请写 `{meant}`")
+    return Diagnostic("MS0115", message, file.at(one.node) if file and one else None, ("defaults",), fix=fix, suggestion=meant)
 
 
 def _message(error: BaseException) -> str:
@@ -63,7 +173,8 @@ def _file_named_in(message: str, files: SpecFiles) -> Place | None:
     for name, file in files.parsed.items():
         if f"'{name.removesuffix('.yaml')}'" in message or f"In {name.removesuffix('.yaml')}:" in message:
             return file.place(0, 0)
-    return None
+    computed = (file.at(one.node) for file in files.parsed.values() for one in entries(file) if "${" in f"{one.option}")
+    return next(computed, None) if "interpolation" in message else None
 
 
 def _clash(message: str, files: SpecFiles) -> Diagnostic | None:
@@ -74,8 +185,10 @@ def _clash(message: str, files: SpecFiles) -> Diagnostic | None:
         return None
     others = {path: node for file in files.parsed.values() if file is not own for path, node in _collections(file)}
     path, node = next(item for item in _collections(own) if type(item[1]) is not type(others.get(item[0], item[1])))
-    wanted, got = ("a list", "a mapping") if isinstance(node, yaml.MappingNode) else ("a mapping", "a list")
-    return Diagnostic("MS0203", f"expected {wanted}, got {got}", own.at(node), path, fix=f"write {wanted}")
+    kinds = said("a list", "列表"), said("a mapping", "映射")
+    wanted, got = kinds if isinstance(node, yaml.MappingNode) else kinds[::-1]
+    message = said(f"expected {wanted}, got {got}", f"应为{wanted.zh}，实际是{got.zh}")
+    return Diagnostic("MS0203", message, own.at(node), path, fix=said(f"write {wanted}", f"请写{wanted.zh}"))
 
 
 def _collections(file: SpecFile) -> Iterator[tuple[KeyPath, yaml.Node]]:
@@ -86,101 +199,15 @@ def _collections(file: SpecFile) -> Iterator[tuple[KeyPath, yaml.Node]]:
     def below(path: KeyPath, node: yaml.Node) -> Iterator[tuple[KeyPath, yaml.Node]]:
         if isinstance(node, (yaml.MappingNode, yaml.SequenceNode)):
             yield path, node
-        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-            yield from below((*path, key.value), value)
+        for name, value in node.value if isinstance(node, yaml.MappingNode) else ():
+            yield from below((*path, name.value), value)
 
     if file.node is not None:
         yield from below(package, file.node)
 
 
-def _missing_option(error: MissingConfigException, given: list[GivenOverride], files: SpecFiles) -> Diagnostic:
+def _missing(error: MissingConfigException, files: SpecFiles, groups: Groups) -> Diagnostic:
+    """A file that a defaults list names and that is not there; most are found before Hydra is asked."""
     group, _, option = str(error.missing_cfg_file).rpartition("/")
-    options = sorted(error.options or ())
-    close = difflib.get_close_matches(option, options, n=1)
-    hint = f"did you mean {close[0]}?" if close else ""
-    known = f"known: {', '.join(options)}" if options else f"there is no file specs/{error.missing_cfg_file}.yaml"
-    return Diagnostic(
-        "MS0106",
-        f"{group} has no option {option}" if group else f"there is no file {option}.yaml",
-        _option_place(group, option, given, files),
-        fix=f"{hint} {known}".strip(),
-        suggestion=close[0] if close else "",
-    )
-
-
-def _option_place(group: str, option: str, given: list[GivenOverride], files: SpecFiles) -> Place | None:
-    for override in given:
-        if override.is_group and override.parsed.key_or_group == group:
-            return override.value_place
-    for file in files.parsed.values():
-        for name, value in _group_entries(file):
-            if name in (group, "") and value.value.rpartition("/")[2] == option:
-                return file.at(value)
-    return None
-
-
-def _group_entries(file: SpecFile) -> Iterator[tuple[str, yaml.Node]]:
-    """Groups of a defaults list with the node of the option: `override /model@x: small` is the group model, a file has none."""
-    for item in _defaults(file):
-        if isinstance(item, yaml.ScalarNode):
-            yield "", item
-        for key, value in item.value if isinstance(item, yaml.MappingNode) else ():
-            yield key.value.split("@")[0].split()[-1].strip("/"), value
-
-
-def _defaults(file: SpecFile) -> list[yaml.Node]:
-    node = entry(file, "defaults")
-    return node.value if isinstance(node, yaml.SequenceNode) else []
-
-
-def _overridden(file: SpecFile) -> Iterator[Diagnostic]:
-    """Hydra keeps one of two overrides of a group without a word, and lets the command line win over one of the experiment."""
-    seen: set[str] = set()
-    for item in _defaults(file):
-        for key, value in item.value if isinstance(item, yaml.MappingNode) else ():
-            group = key.value.removeprefix("override ").strip().strip("/")
-            if not key.value.startswith("override "):
-                continue
-            if group in seen:
-                yield Diagnostic(
-                    "MS0113",
-                    f"the group {group} is overridden twice",
-                    file.at(value),
-                    ("defaults",),
-                    reason="only one of the two files would be used",
-                    fix="keep one",
-                )
-            if group == "experiment":
-                yield Diagnostic(
-                    "MS0113",
-                    "the experiment is chosen by its name",
-                    file.at(value),
-                    ("defaults",),
-                    reason="this entry would be ignored",
-                    fix=f"to build on another experiment write `- {value.value}`",
-                )
-            seen.add(group)
-
-
-def in_file(file: SpecFile) -> Iterator[Diagnostic]:
-    """What Hydra takes without a word, or chokes on: a defaults list without _self_, settings of its own in a wrong file."""
-    own = entry(file, "hydra")
-    if own is not None and file.file != _PRIMARY:
-        yield Diagnostic(
-            "MS0113",
-            "Hydra's own settings are not part of an experiment",
-            file.at(own),
-            ("hydra",),
-            fix=f"leave them out; those of the project stand in {_PRIMARY}",
-        )
-    yield from _overridden(file)
-    entries = _defaults(file)
-    if entries and not any(item.value == "_self_" for item in entries):
-        yield Diagnostic(
-            "MS0105",
-            "the defaults list does not say where the file's own values stand",
-            file.at(entries[0]),
-            ("defaults",),
-            reason="whether they win over the groups would depend on the version of Hydra",
-            fix="add `- _self_`: first lets the groups win, last lets this file win",
-        )
+    place = next((file.at(one.node) for file in files.parsed.values() for one in entries(file) if one.option == option), None)
+    return groups.no_option(group, option, place) if groups.exists(group) else groups.no_group(group or option, place)

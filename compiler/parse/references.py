@@ -12,8 +12,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from compiler.diagnostics import Diagnostic
-from compiler.source import Path, dotted, leaves
+from compiler.source import Path, children, dotted, leaves
 from compiler.spec.walk import class_of
+from compiler.suggest import closest, did_you_mean
+from compiler.wording import Said, said
 
 _PURE = {"oc.select", "oc.decode", "oc.create", "oc.dict.keys", "oc.dict.values", "oc.deprecated"}
 _PLACEMENT_ONLY = {"oc.env"}
@@ -28,10 +30,19 @@ def faults(config: DictConfig, raw: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """
     for path, value in leaves(raw):
         if value == "???":
-            yield Diagnostic("MS0110", "a value must be given", path=path, fix=f"set {dotted(path)} in the spec or as an override")
+            where = dotted(path)
+            yield Diagnostic(
+                "MS0110",
+                said("a value must be given", "必须给出一个值"),
+                path=path,
+                reason=said("??? stands for a value that every experiment gives itself", "??? 表示必须由实验自己给出的值"),
+                fix=said(
+                    f"set {where} in the spec or as an override: {where}=VALUE", f"请在规格中设置 {where}，或用覆盖项给出：{where}=VALUE"
+                ),
+            )
         elif isinstance(value, str) and "${" in value:
             volatile = _forbidden(raw, path, value, frozenset())
-            yield from [_volatile(path, *volatile)] if volatile else _dangling(config, path, value)
+            yield from [_volatile(path, *volatile)] if volatile else _dangling(config, raw, path, value)
 
 
 def _forbidden(raw: Mapping[str, Any], path: Path, text: str, seen: frozenset[Path]) -> tuple[str, Path] | None:
@@ -72,29 +83,63 @@ def _select(raw: Any, path: Path) -> Any:
 
 
 def _volatile(path: Path, name: str, origin: Path) -> Diagnostic:
-    through = f" through {dotted(origin)}" if origin != path else ""
+    through = said(f" through {dotted(origin)}", f"（经由 {dotted(origin)}）") if origin != path else said("", "")
     return Diagnostic(
         "MS0112",
-        f"the function {name} must not be used here{through}",
+        said(f"the function {name} must not be used here{through}", f"此处不能使用函数 {name}{through.zh}"),
         path=path,
-        reason="the value would change with the time, the machine or the launcher, and the same spec would never be found in the cache",
-        fix="write the value itself",
+        reason=said(
+            "the value would change with the time, the machine or the launcher, and the same spec would never be found in the cache",
+            "该值会随时间、机器或启动方式而变，同一份规格将永远无法在缓存中命中",
+        ),
+        fix=said("write the value itself", "请直接写出值"),
     )
 
 
-def _dangling(config: DictConfig, path: Path, text: str) -> Iterator[Diagnostic]:
+def _dangling(config: DictConfig, raw: Mapping[str, Any], path: Path, text: str) -> Iterator[Diagnostic]:
     try:
         value = OmegaConf.select(config, _omegaconf_key(path), throw_on_missing=True, throw_on_resolution_failure=True)
         OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else None
     except OmegaConfBaseException as error:
-        yield Diagnostic(
-            "MS0111",
-            f"{text} refers to nothing: {str(error).splitlines()[0]}",
-            path=path,
-            fix="refer to an existing value by its whole path, for example ${model.seq_length}",
-        )
+        yield _refers_to_nothing(raw, path, text, str(error).splitlines()[0])
     except RecursionError:
-        yield Diagnostic("MS0111", f"{text} refers to itself", path=path, fix="break the circle")
+        yield _refers_to_itself(path, text)
+
+
+def _refers_to_itself(path: Path, text: str) -> Diagnostic:
+    message = said(f"{text} refers to itself", f"{text} 引用了自身")
+    return Diagnostic(
+        "MS0111", message, path=path, fix=said("break the circle: write one of the values out", "请打断循环：把其中一个值直接写出来")
+    )
+
+
+def _refers_to_nothing(raw: Mapping[str, Any], path: Path, text: str, told: str) -> Diagnostic:
+    if "Recursive interpolation" in told:
+        return _refers_to_itself(path, text)
+    absent = next((one for one in _REFERENCE.findall(text) if _select(raw, _absolute(path, one)) is None), "")
+    meant = _existing(raw, _absolute(path, absent)) if absent else ""
+    message = said(f"{text} refers to nothing: {told}", f"{text} 引用的内容不存在：{told}")
+    if absent:
+        message = said(f"{text} refers to nothing: there is no {absent}", f"{text} 引用的内容不存在：没有 {absent}")
+    example: Said = said(
+        "refer to an existing value by its whole path, for example ${model.seq_length}",
+        "请用完整路径引用已有的值，例如 ${model.seq_length}",
+    )
+    suggestion = text.replace(absent, meant) if meant else ""
+    return Diagnostic("MS0111", message, path=path, fix=did_you_mean(suggestion) if meant else example, suggestion=suggestion)
+
+
+def _existing(raw: Any, target: Path) -> str:
+    """The existing path that is nearest to one that does not exist, part by part; empty where a part is near to nothing."""
+    found: list[str | int] = []
+    for part in target:
+        below = dict(children(raw))
+        near = part if part in below else closest(str(part), map(str, below))
+        if near is None:
+            return ""
+        found.append(near)
+        raw = below[near]
+    return dotted(tuple(found))
 
 
 def _omegaconf_key(path: Path) -> str:

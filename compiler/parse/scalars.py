@@ -15,6 +15,8 @@ from typing import Any
 
 import yaml
 
+from compiler.wording import Said, said
+
 _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -51,9 +53,12 @@ def is_ambiguous(text: str) -> bool:
     return _AMBIGUOUS.fullmatch(text) is not None
 
 
-def other_reading(text: str) -> str:
+def other_reading(text: str) -> Said:
     """What a YAML 1.1 reader makes of an ambiguous scalar, for the message."""
     value: Any = yaml.safe_load(text)
     if isinstance(value, str):
-        return "a number" if text.lower().lstrip("+-") in ("inf", "infinity", "nan") else f"the text {text!r}"
-    return f"the boolean {str(value).lower()}" if isinstance(value, bool) else f"the number {value}"
+        number = text.lower().lstrip("+-") in ("inf", "infinity", "nan")
+        return said("a number", "数值") if number else said(f"the text {text!r}", f"文本 {text!r}")
+    if isinstance(value, bool):
+        return said(f"the boolean {str(value).lower()}", f"布尔值 {str(value).lower()}")
+    return said(f"the number {value}", f"数值 {value}")

@@ -5,6 +5,7 @@ from compiler.experiment import Experiment
 from compiler.project import Project
 from compiler.resolve.template import template
 from compiler.spec import Spec
+from compiler.wording import listed, said
 from runtime.contracts.registry import CONTRACTS
 
 # Releases that were published for each other, by the release notes of MindSpore Transformers.
@@ -28,7 +29,16 @@ def _locked(project: Project, library: str) -> str:
 def _unlocked(project: Project) -> list[Diagnostic]:
     needed = sorted({library for contract in CONTRACTS for library in contract.environment if library != "python"})
     return [
-        Diagnostic("MS0026", f"{library} is not locked", project.lock_place(library), fix="add it to pyproject.toml and run `make lock`")
+        Diagnostic(
+            "MS0026",
+            said(f"{library} is not locked", f"{library} 没有锁定版本"),
+            project.lock_place(library),
+            reason=said(
+                "two machines could install two releases, and one spec would have two results",
+                "两台机器可能装上不同版本，同一份规格会有两种结果",
+            ),
+            fix=said("add it to pyproject.toml and run `make lock`", "请将它加入 pyproject.toml，再执行 `make lock`"),
+        )
         for library in needed
         if library not in project.locked
     ]
@@ -38,14 +48,21 @@ def _mismatch(project: Project) -> list[Diagnostic]:
     mindformers, mindspore = project.locked.get("mindformers", ""), project.locked.get("mindspore", "")
     if not mindformers or not mindspore or mindspore in MATCHING.get(mindformers, ()):
         return []
-    pairs = ", ".join(f"mindformers {one} + mindspore {other}" for one, others in MATCHING.items() for other in others)
-    wanted = " or ".join(MATCHING.get(mindformers, ())) or "unknown to this version of mindspec"
+    pairs = listed(f"mindformers {one} + mindspore {other}" for one, others in MATCHING.items() for other in others)
+    known = MATCHING.get(mindformers, ())
+    wanted = said(" or ".join(known), " 或 ".join(known)) if known else said("unknown to this version of mindspec", "（本版本未知）")
     return [
         Diagnostic(
             "MS0023",
-            f"mindformers {mindformers} goes with mindspore {wanted}, but mindspore {mindspore} is locked",
+            said(
+                f"mindformers {mindformers} goes with mindspore {wanted}, but mindspore {mindspore} is locked",
+                f"mindformers {mindformers} 应与 mindspore {wanted.zh} 配套，但锁定的是 mindspore {mindspore}",
+            ),
             project.lock_place("mindspore"),
-            reason="pairs that were not released together fail on import, or train and export other numbers",
-            fix=f"lock one of these pairs: {pairs}",
+            reason=said(
+                "pairs that were not released together fail on import, or train and export other numbers",
+                "未配套发布的版本会在导入时失败，或训练并导出不同的数值",
+            ),
+            fix=said(f"lock one of these pairs: {pairs}", f"请锁定以下组合之一：{pairs.zh}"),
         )
     ]

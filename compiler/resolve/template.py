@@ -18,6 +18,7 @@ from compiler.source import Place
 from compiler.spec import Spec
 from compiler.spec.declare import Items, Section, Text
 from compiler.spec.tokenizer import SpecialTokens
+from compiler.wording import Said, listed, said
 
 START = "start"  # what the first turn of a dialogue follows
 
@@ -61,7 +62,8 @@ def template(spec: Spec, root: Path) -> Mapping[str, Any]:
 def _refused(file: SpecFile, error: ValidationError) -> Iterator[Diagnostic]:
     for detail in error.errors():
         path = tuple(detail["loc"])
-        yield _fault(file, path, detail["msg"], "see specs/template/chatml.yaml for every key and its type")
+        fix = said("see specs/template/chatml.yaml for every key and its type", "全部字段及其类型见 specs/template/chatml.yaml")
+        yield _fault(file, path, said(detail["msg"], f"值不符合要求：{detail['msg']}"), fix)
 
 
 def _contradictions(file: SpecFile, declared: Template) -> Iterator[Diagnostic]:
@@ -69,29 +71,40 @@ def _contradictions(file: SpecFile, declared: Template) -> Iterator[Diagnostic]:
     for name, role in declared.roles.items():
         for index, other in enumerate(role.follows):
             if other not in known:
-                yield _fault(file, ("roles", name, "follows", index), f"{other} is no role", f"known: {', '.join(known)}")
+                fix = said(f"known: {', '.join(known)}", f"可用的有：{listed(known).zh}")
+                yield _fault(file, ("roles", name, "follows", index), said(f"{other} is no role", f"{other} 不是角色"), fix)
         for part in ("open", "close"):
             if getattr(role, part) == declared.begin:
-                yield _fault(file, ("roles", name, part), f"{declared.begin} begins the row", "use another piece inside a row")
+                message = said(f"{declared.begin} begins the row", f"{declared.begin} 用于样本开头")
+                yield _fault(file, ("roles", name, part), message, said("use another piece inside a row", "样本内部请用其他词元"))
     if not any(role.trained for role in declared.roles.values()):
-        yield _fault(file, ("roles",), "no role is trained", "write `trained: true` for the assistant")
+        fix = said("write `trained: true` for the assistant", "请为 assistant 写上 `trained: true`")
+        yield _fault(file, ("roles",), said("no role is trained", "没有参与训练的角色"), fix)
 
 
 def _unknown_pieces(file: SpecFile, declared: Template, special: SpecialTokens) -> Iterator[Diagnostic]:
     """Markers must be special pieces, so that no text can forge one."""
     pieces = (special.pad, special.bos, special.eos, *special.user)
     if declared.begin != special.bos:
-        yield _fault(file, ("begin",), f"{declared.begin} is not tokenizer.special_tokens.bos", f"write {special.bos}")
+        name = "tokenizer.special_tokens.bos"
+        message = said(f"{declared.begin} is not {name}", f"{declared.begin} 不是 {name}")
+        yield _fault(file, ("begin",), message, said(f"write {special.bos}", f"请写 {special.bos}"))
     for name, role in declared.roles.items():
         for part in ("open", "close"):
             piece = getattr(role, part)
             if piece is not None and piece not in pieces:
-                fix = f"add it to tokenizer.special_tokens.user, or use one of {', '.join(pieces)}"
-                yield _fault(file, ("roles", name, part), f"{piece} is no special piece of the tokenizer", fix)
+                fix = said(
+                    f"add it to tokenizer.special_tokens.user, or use one of {', '.join(pieces)}",
+                    f"请将它加入 tokenizer.special_tokens.user，或改用其中之一：{listed(pieces).zh}",
+                )
+                message = said(f"{piece} is no special piece of the tokenizer", f"{piece} 不是分词器的特殊词元")
+                yield _fault(file, ("roles", name, part), message, fix)
 
 
-def _fault(file: SpecFile, path: KeyPath, message: str, fix: str) -> Diagnostic:
-    reason = "the rows of fine-tuning could not be made, which shows only after pre-training"
+def _fault(file: SpecFile, path: KeyPath, message: Said, fix: Said) -> Diagnostic:
+    reason = said(
+        "the rows of fine-tuning could not be made, which shows only after pre-training", "无法生成微调样本，而这要到预训练之后才会暴露"
+    )
     return Diagnostic("MS0027", message, _place(file, path), path, reason=reason, fix=fix)
 
 

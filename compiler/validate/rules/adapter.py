@@ -7,7 +7,7 @@ from compiler.families import CELLS, layer
 from compiler.planning.architecture import architecture
 from compiler.source import SourceTree
 from compiler.spec import Spec
-from compiler.validate import suggest
+from compiler import suggest
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
 

@@ -8,7 +8,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.spec.delivery import Metric
-from compiler.validate import suggest
+from compiler import suggest
 from compiler.validate.rules.data import repeated
 from compiler.validate.rules.files import missing_plain_file, missing_template
 from compiler.validate.rules.registry import Rules

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path as KeyPath
 from compiler.source import SourceTree
-from compiler.validate import suggest
+from compiler import suggest
 from compiler.wording import Said, listed, said
 
 _OWN = ("experiments", ".dvc", ".git", ".mindspec", ".venv")

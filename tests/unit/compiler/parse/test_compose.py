@@ -63,7 +63,7 @@ def test_sources_of_two_layers_are_all_kept(project: Project) -> None:
 
 
 def test_an_index_outside_a_list_is_an_error(project: Project) -> None:
-    assert codes(project(""), ["finetune.lora.targets.5=wq"]) == ["MS0113"]
+    assert codes(project(""), ["finetune.lora.targets.5=wq"]) == ["MS0119"]
 
 
 def test_byte_order_mark_changes_nothing(project: Project) -> None:

@@ -68,12 +68,12 @@ def test_a_file_that_cannot_be_read_is_a_located_fault(project: Project) -> None
 
 def test_a_group_is_overridden_once(project: Project) -> None:
     root = project("defaults: [{override /model: small}, {override /model: small}, _self_]\n")
-    assert faults(root, "try") == [("MS0113", "specs/experiment/try.yaml")]
+    assert faults(root, "try") == [("MS0116", "specs/experiment/try.yaml")]
 
 
 def test_an_experiment_cannot_choose_the_experiment(project: Project) -> None:
     root = project("defaults: [{override /experiment: good}, _self_]\n")
-    assert faults(root, "try") == [("MS0113", "specs/experiment/try.yaml")]
+    assert faults(root, "try") == [("MS0120", "specs/experiment/try.yaml")]
 
 
 @pytest.mark.parametrize(
