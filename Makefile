@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.complete
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test check setup lock lint types golden schema clean
+.PHONY: demo test check setup lock lint types golden schema bench clean
 
 demo: setup  ## the demo experiment, from raw text to the report
 	@mindspec run
@@ -44,6 +44,9 @@ golden: setup  ## the expected files of tests/golden; review them as a diff
 
 schema: setup  ## the JSON Schemas below specs/schema and the field reference below docs
 	@mindspec schema --docs
+
+bench: setup  ## how long compiling takes: a hundred experiments against Hydra alone, one check from a cold start
+	@python -m pytest benchmarks/test_compile_speed.py -q --benchmark-columns=min,rounds
 
 clean:  ## everything that is not committed, but the environment and DVC's cache
 	git clean -fdxq -e .venv -e .dvc/cache
