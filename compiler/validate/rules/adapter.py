@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from compiler import suggest
 from compiler.diagnostics import Diagnostic
 from compiler.families import CELLS, layer
 from compiler.planning.architecture import architecture
 from compiler.source import SourceTree
 from compiler.spec import Spec
-from compiler import suggest
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
 
