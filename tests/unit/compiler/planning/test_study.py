@@ -1,0 +1,142 @@
+"""From a spec to its plan: what `auto` becomes, and that it reaches the compiled files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from compiler.diagnostics import Faults
+from compiler.parse import load
+from compiler.pipeline import compile_experiment
+from compiler.planning.study import concrete, effective_batch, studied
+from compiler.project import Project
+from compiler.spec import Spec
+from compiler.spec.train import Layout
+from compiler.validate import review
+
+ROOT = Path(__file__).parents[4]
+BILLIONS = ["model=llama2-7b", "model.seq_length=2048", "model.dtype.params=float16", "model.dtype.compute=float16"]
+SCALED = ["pretrain.loss_scale.kind=dynamic", "finetune.loss_scale.kind=dynamic"]
+FOUR_CARDS = ["device=gpu-4x24gb-pcie", "parallel=auto"]
+
+
+def spec(*overrides: str) -> Spec:
+    return review(load(ROOT, "demo", overrides), planning=True).spec
+
+
+def written(*overrides: str) -> dict[str, Any]:
+    files = compile_experiment(Project(ROOT), "demo", overrides).files
+    return {stage: yaml.safe_load(files[f"experiments/demo/config/{stage}.yaml"]) for stage in ("pretrain", "finetune")}
+
+
+def codes(*overrides: str) -> list[str]:
+    try:
+        return [one.code for one in review(load(ROOT, "demo", overrides)).warnings]
+    except Faults as faults:
+        return [one.code for one in faults.diagnostics]
+
+
+def test_on_one_device_auto_compiles_to_the_files_of_the_written_layout() -> None:
+    assert compile_experiment(Project(ROOT), "demo", ["parallel=auto"]).files == compile_experiment(Project(ROOT), "demo").files
+
+
+def test_what_does_not_fit_in_one_pass_is_accumulated_at_the_same_effective_batch() -> None:
+    tight = concrete(spec("parallel=auto", "device.memory=200MB"))
+    assert tight.parallel == Layout()
+    assert (tight.pretrain.micro_batch, tight.pretrain.accumulation) == (8, 2)
+    assert effective_batch(tight.pretrain, Layout()) == 16
+
+
+def test_auto_reaches_the_files_of_several_devices() -> None:
+    configs = written(*FOUR_CARDS, "pretrain.micro_batch=16")
+    for config in configs.values():
+        assert config["use_parallel"] is True
+        assert config["parallel_config"]["data_parallel"] == 4
+        assert config["parallel_config"]["pipeline_stage"] == 1
+        assert config["runner_config"]["batch_size"] == 4
+
+
+def test_a_pipeline_takes_its_micro_batches_from_the_effective_batch() -> None:
+    layout = Layout(data=2, pipeline=2, micro_batches=8)
+    training = spec().pretrain.model_copy(update={"micro_batch": 3})
+    assert effective_batch(training, layout) == 3 * 8 * 2
+    assert effective_batch(training, "auto") == 3
+
+
+def test_where_nothing_fits_auto_is_an_error_with_the_numbers_and_the_ways_out() -> None:
+    with pytest.raises(Faults) as caught:
+        review(load(ROOT, "demo", [*BILLIONS, *SCALED, *FOUR_CARDS]))
+    (fault,) = [one for one in caught.value.diagnostics if one.code == "MS0366"]
+    assert fault.severity == "error"
+    assert "no layout of 4 devices fits" in fault.message
+    assert "x 1.3 =" in fault.reason
+    assert "> 24.0 GB" in fault.reason
+    assert "more devices" in fault.fix
+    assert "LoRA" in fault.fix
+
+
+@pytest.mark.parametrize(
+    ("overrides", "code", "severity"),
+    [
+        (["device.memory=200MB"], "MS0366", "error"),
+        (["device.memory=300MB"], "MS0366", "warning"),
+        (["device.memory=340MB"], "", ""),
+    ],
+)
+def test_a_peak_above_the_memory_is_an_error_and_a_lack_of_headroom_a_warning(overrides: list[str], code: str, severity: str) -> None:
+    """The demo's peak is 258 MB, 335 MB with headroom."""
+    reviewed = review(load(ROOT, "demo", overrides), planning=True)
+    found = [one for one in reviewed.warnings if one.message.startswith("pretrain needs")]
+    assert [(one.code, one.severity) for one in found] == ([(code, severity)] if code else [])
+
+
+def test_the_published_recipe_for_four_cards_is_refused_with_the_arithmetic_and_the_layouts_that_fit() -> None:
+    recipe = "parallel={data: 2, tensor: 2, pipeline: 2, micro_batches: 4}"
+    with pytest.raises(Faults) as caught:
+        review(load(ROOT, "demo", ["device=gpu-4x24gb-pcie", recipe]))
+    (fault,) = [one for one in caught.value.diagnostics if one.code == "MS0361"]
+    assert "2 x 2 x 2 = 8, but 4 devices" in fault.message
+    assert "layouts that fit: {data: 4}" in fault.fix
+
+
+@pytest.mark.parametrize(
+    ("layout", "code"),
+    [
+        ("{data: 4}", None),
+        ("{tensor: 4}", "MS0367"),
+        ("{pipeline: 4, micro_batches: 4}", "MS0368"),
+        ("{pipeline: 2, data: 2, micro_batches: 4}", "MS0369"),
+        ("{data: 4, micro_batches: 2}", "MS0363"),
+        ("{pipeline: 4, micro_batches: 2}", "MS0363"),
+        ("{tensor: 4, optimizer_sharding: 1}", "MS0367"),
+        ("{context: 4}", "MS0367"),
+    ],
+)
+def test_a_written_layout_is_held_against_the_devices(layout: str, code: str | None) -> None:
+    found = set(codes("device=gpu-4x24gb-pcie", f"parallel={layout}")) - {"MS0362"}
+    assert (code in found) if code else not found & {"MS0361", "MS0363", "MS0364", "MS0366", "MS0367", "MS0368", "MS0369"}
+
+
+def test_a_heavier_layout_that_is_faster_is_not_warned_of() -> None:
+    """Sharding 1 without recomputation is heavier than full recomputation alone, and saves a third of the compute."""
+    eight = ["device=ascend-8x64gb", *BILLIONS[:2], "model.dtype.params=bfloat16", "model.dtype.compute=bfloat16"]
+    assert studied(spec(*eight, "parallel=auto")).best is not None
+    assert "MS0369" not in codes(*eight, "parallel={data: 8, optimizer_sharding: 1}", "pretrain.micro_batch=1", "finetune.micro_batch=1")
+
+
+def test_a_broken_section_keeps_auto_from_being_judged_and_nothing_else() -> None:
+    found = codes("parallel=auto", "pretrain.steps=many", "finetune.checkpoint.keep=1")
+    assert "MS0203" in found
+    assert "MS0345" in found
+
+
+def test_a_run_of_several_devices_is_refused_before_any_work(tmp_path: Path) -> None:
+    from compiler.machine import check_machine
+
+    overrides = ["device=gpu-4x24gb-pcie", "parallel={data: 4}"]
+    compiled = compile_experiment(Project(ROOT), "demo", overrides)
+    assert "MS0362" in {one.code for one in compiled.warnings}
+    with pytest.raises(Faults) as caught:
+        check_machine(Project(ROOT), "demo", overrides, compiled.spec, compiled.graph.environment)
+    assert ("MS0362", "error") in {(one.code, one.severity) for one in caught.value.diagnostics}
