@@ -1,7 +1,7 @@
 """`model.json`: what is needed to build a network again for a file of weights beside it."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ class Description:
         return self.adapter_sha256 is not None
 
     def write(self, folder: Path) -> None:
-        """Write `model.json` into a folder."""
-        (folder / NAME).write_text(json.dumps(asdict(self), ensure_ascii=False, allow_nan=False, indent=2) + "\n", "utf-8")
+        """Write `model.json` into a folder. Blocks of a configuration may themselves hold mappings."""
+        (folder / NAME).write_text(json.dumps(vars(self), ensure_ascii=False, allow_nan=False, indent=2) + "\n", "utf-8")
 
 
 def of_config(model: dict[str, Any], weights_sha256: str) -> Description:
