@@ -1,27 +1,487 @@
 """Reading files and composing them with Hydra."""
 
 from compiler.codes.code import Code
+from compiler.wording import said
 
 CODES = {
-    "MS0101": Code("file is not UTF-8"),
-    "MS0102": Code("YAML syntax"),
-    "MS0103": Code("key written twice"),
-    "MS0104": Code("scalar that readers understand differently"),
-    "MS0105": Code("defaults list without _self_"),
-    "MS0106": Code("unknown option of a group"),
-    "MS0107": Code("override cannot be read"),
-    "MS0108": Code("override needs quotes"),
-    "MS0109": Code("comma in a single run"),
-    "MS0110": Code("value is missing"),
-    "MS0111": Code("reference to nothing"),
-    "MS0112": Code("value that differs from run to run"),
-    "MS0113": Code("composition failed"),
-    "MS0114": Code("YAML feature outside a spec"),
-    "MS0115": Code("unknown group"),
-    "MS0116": Code("group chosen twice"),
-    "MS0117": Code("defaults list cannot be read"),
-    "MS0118": Code("prefix that does not fit"),
-    "MS0119": Code("no such item of a list"),
-    "MS0120": Code("setting outside a spec"),
-    "MS0121": Code("files that build on each other in a circle"),
+    "MS0101": Code(
+        said("file is not UTF-8", "文件不是 UTF-8"),
+        said(
+            """\
+A file of specs/ holds bytes that are no UTF-8 text. Editors on Chinese Windows often save as GBK; the message gives the first \
+byte that shows it.
+
+Guessing the encoding would turn titles, deny lists and templates into other characters on one machine and not on another, and \
+they reach the results.
+
+  iconv -f GBK -t UTF-8 demo.yaml > demo.utf8.yaml
+
+Save the file as UTF-8. A byte order mark at its beginning is read and ignored.""",
+            """\
+specs/ 中的文件含有不是 UTF-8 的字节。中文 Windows 上的编辑器常以 GBK 保存；消息给出了第一个不符的字节。
+
+若去猜测编码，标题、过滤词和模板在不同机器上会变成不同的字符，并进入结果。
+
+  iconv -f GBK -t UTF-8 demo.yaml > demo.utf8.yaml
+
+请将文件另存为 UTF-8。文件开头的字节顺序标记（BOM）会被忽略，不影响结果。""",
+        ),
+    ),
+    "MS0102": Code(
+        said("YAML syntax", "YAML 语法错误"),
+        said(
+            """\
+The file is no YAML, or holds no mapping. The place is where the reader gave up; the mistake is often in the line above: a quote \
+or a bracket that is never closed, a tab in the indentation, a colon in a text without quotes.
+
+  title: Llama: a small one      ->      title: "Llama: a small one"
+  {experiment: ???}              ->      {experiment: '???'}
+
+Until the file can be read as a whole, nothing of it is used, so its other faults show only afterwards.""",
+            """\
+文件不是合法的 YAML，或内容不是映射。所指位置是读取器停下的地方，错误往往在上一行：引号或括号没有闭合、用制表符缩进、 \
+不带引号的文本中含有冒号。
+
+  title: Llama: a small one      ->      title: "Llama: a small one"
+  {experiment: ???}              ->      {experiment: '???'}
+
+整个文件能读取之前，其中的内容都不会采用，因此文件中的其他错误要等改好之后才会报告。""",
+        ),
+    ),
+    "MS0103": Code(
+        said("key written twice", "键重复"),
+        said(
+            """\
+One mapping holds the same key twice. Most YAML readers keep the last one without a word, some the first.
+
+The usual cause is a block that was copied and changed in one place only: half of the file then has no effect.
+
+  pretrain:
+    steps: 1000
+    ...
+    steps: 2000        <- MS0103; the first one is shown too
+
+Keep one of the two.""",
+            """\
+同一个映射中出现了两个相同的键。多数 YAML 读取器会悄悄采用最后一个，有的则采用第一个。
+
+常见原因是复制了一段内容却只改了一处，结果文件的一半没有任何作用。
+
+  pretrain:
+    steps: 1000
+    ...
+    steps: 2000        <- MS0103，同时给出第一处的位置
+
+请只保留其中一个。""",
+        ),
+    ),
+    "MS0104": Code(
+        said("scalar that readers understand differently", "不同读取器解读不同的标量"),
+        said(
+            """\
+A value without quotes that YAML 1.1, YAML 1.2 and Hydra's command line read as different things: on, no, 0123, 12:30, 1_000, nan.
+
+PyYAML makes 83 of 0123 and 750 of 12:30; a YAML 1.2 reader makes 123 and a text. The same spec would mean two things, depending \
+on the program that reads it, and on whether the value stands in a file or on the command line.
+
+  languages: [en, no]      Norwegian, or false?      ->      [en, "no"]
+  seed: 0042               34, or 42?                ->      42
+
+Put a text in quotes; write booleans as true and false and numbers in decimal. 3e-4 needs no dot: it is the same float everywhere \
+in a spec, and is written so that every reader agrees.""",
+            """\
+不带引号的值在 YAML 1.1、YAML 1.2 与 Hydra 命令行中有不同的含义，例如 on、no、0123、12:30、1_000、nan。
+
+PyYAML 把 0123 读作 83、把 12:30 读作 750；YAML 1.2 读取器则读作 123 和文本。同一份规格的含义会取决于由哪个程序读取，\
+以及值是写在文件里还是命令行上。
+
+  languages: [en, no]      挪威语，还是 false？      ->      [en, "no"]
+  seed: 0042               34，还是 42？             ->      42
+
+文本请加引号；布尔值请写 true 或 false，数值请用十进制。3e-4 不需要小数点：它在规格中处处都是同一个浮点数，\
+写出时也保证所有读取器一致。""",
+        ),
+    ),
+    "MS0105": Code(
+        said("defaults list without _self_", "defaults 列表缺少 _self_"),
+        said(
+            """\
+A defaults list names files to compose and does not say where the file's own values stand among them.
+
+Whether `num_layers: 5` in the file wins over `model: small` in its list would then depend on the release of Hydra, which has \
+changed it once.
+
+  defaults: [_self_, {override /model: small}]      the group wins
+  defaults: [{override /model: small}, _self_]      the file wins
+
+Add `_self_` first or last.""",
+            """\
+defaults 列表列出了要组合的文件，却没有说明本文件的值处于什么次序。
+
+此时文件中的 `num_layers: 5` 能否覆盖列表中的 `model: small`，取决于 Hydra 的版本，而 Hydra 曾经改过这一点。
+
+  defaults: [_self_, {override /model: small}]      以配置组为准
+  defaults: [{override /model: small}, _self_]      以本文件为准
+
+请把 `_self_` 放在最前或最后。""",
+        ),
+    ),
+    "MS0106": Code(
+        said("unknown option of a group", "配置组中没有该选项"),
+        said(
+            """\
+A group is a folder of specs/, and its options are the files in it. What was chosen, on the command line or in a defaults list, \
+is none of them.
+
+  mindspec check demo model=lama-tiny
+  error MS0106: model has no option lama-tiny
+    fix: did you mean llama-tiny? known: llama-tiny, ...
+
+Choose one that is there, or add specs/GROUP/OPTION.yaml.""",
+            """\
+配置组是 specs/ 下的文件夹，其中的文件就是选项。命令行或 defaults 列表所选的不在其中。
+
+  mindspec check demo model=lama-tiny
+  错误 MS0106: 配置组 model 没有选项 lama-tiny
+    修复: 是否想写 llama-tiny？可用的有：llama-tiny、...
+
+请选用已有的选项，或新增 specs/GROUP/OPTION.yaml。""",
+        ),
+    ),
+    "MS0107": Code(
+        said("override cannot be read", "覆盖项无法读取"),
+        said(
+            """\
+An override follows Hydra's grammar: key=value, where a value with `=`, brackets, quotes, ; & ! # or blanks at its ends needs \
+quotes. The shell takes one level of quotes away before Hydra sees the text, so a text needs two.
+
+  title=a=b                       MS0107
+  title="a=b"                     MS0107 still: the shell has removed the quotes
+  'title="a=b"'                   the text a=b
+  'data.pretrain.filter.languages=[en,zh]'      a list
+
+The message points at the character where reading ends, and gives the whole override as it would be right. In files none of this \
+is needed: they are YAML.""",
+            """\
+覆盖项遵循 Hydra 的语法：key=value；若值中含有 `=`、括号、引号、; & ! # 或首尾空格，就要加引号。shell 会先去掉一层引号，\
+因此文本需要两层。
+
+  title=a=b                       MS0107
+  title="a=b"                     仍是 MS0107：引号已被 shell 去掉
+  'title="a=b"'                   文本 a=b
+  'data.pretrain.filter.languages=[en,zh]'      列表
+
+消息会指出无法继续读取的那个字符，并给出正确的整个覆盖项。规格文件是 YAML，不需要这样做。""",
+        ),
+    ),
+    "MS0108": Code(
+        said("override needs quotes", "覆盖项需要加引号"),
+        said(
+            """\
+Hydra's grammar for the command line knows ASCII letters only. Chinese text, accents and emoji need quotes of Hydra's own, inside \
+those of the shell.
+
+  title=语料                MS0108
+  'title="语料"'            the text
+
+The message gives the override with its quotes, ready to be copied. Values in files need none.""",
+            """\
+Hydra 的命令行语法只认识 ASCII 字母。中文、带重音的字母和表情符号需要 Hydra 自己的引号，写在 shell 的引号之内。
+
+  title=语料                MS0108
+  'title="语料"'            文本
+
+消息中给出了加好引号的覆盖项，可以直接复制。规格文件中的值不需要这样做。""",
+        ),
+    ),
+    "MS0109": Code(
+        said("comma in a single run", "单次运行中出现逗号"),
+        said(
+            """\
+To Hydra a comma outside brackets and quotes, or choice(...) and range(...), means several values to try: a sweep. A single run \
+can take only one.
+
+  data.pretrain.filter.languages=en,zh          MS0109
+  'data.pretrain.filter.languages=[en,zh]'      one list
+  'title="first, second"'                       one text
+  python -m compiler -m experiment=demo finetune.lora.rank=4,8      two runs
+
+Say which of the three was meant.""",
+            """\
+对 Hydra 来说，括号和引号之外的逗号，以及 choice(...)、range(...)，表示要依次尝试多个值，即一次扫描。单次运行只能取一个值。
+
+  data.pretrain.filter.languages=en,zh          MS0109
+  'data.pretrain.filter.languages=[en,zh]'      一个列表
+  'title="first, second"'                       一个文本
+  python -m compiler -m experiment=demo finetune.lora.rank=4,8      两次运行
+
+请写明是三者中的哪一种。""",
+        ),
+    ),
+    "MS0110": Code(
+        said("value is missing", "缺少值"),
+        said(
+            """\
+`???` marks a value that a file leaves to whoever builds on it, and nobody has given one.
+
+  # specs/finetune/lora.yaml          # specs/experiment/demo.yaml
+  lora: {rank: '???'}                 finetune: {lora: {rank: 8}}
+
+Set it in the experiment, or for one run as an override.""",
+            """\
+`???` 表示该值留给以此为基础的文件来填，但没有人填写。
+
+  # specs/finetune/lora.yaml          # specs/experiment/demo.yaml
+  lora: {rank: '???'}                 finetune: {lora: {rank: 8}}
+
+请在实验中设置；若只用于一次运行，可用覆盖项给出。""",
+        ),
+    ),
+    "MS0111": Code(
+        said("reference to nothing", "引用的内容不存在"),
+        said(
+            """\
+${a.b} takes over the value that stands at the path a.b of the composed spec. Here nothing stands there, the reference leads in a \
+circle, or it cannot be read.
+
+  finetune:
+    steps: ${pretrain.stpes}
+    fix: did you mean ${pretrain.steps}?
+
+Paths start at the top of the spec, not at the file. A default that no file mentions is no value to refer to: write it out.""",
+            """\
+${a.b} 取用组合后规格中路径 a.b 处的值。该处没有值、引用成环，或引用无法读取。
+
+  finetune:
+    steps: ${pretrain.stpes}
+    修复: 是否想写 ${pretrain.steps}？
+
+路径从规格的顶层算起，而不是从本文件算起。没有任何文件写过的默认值不能引用，请直接写出。""",
+        ),
+    ),
+    "MS0112": Code(
+        said("value that differs from run to run", "每次运行都不同的值"),
+        said(
+            """\
+A reference calls a function of the time, of chance, of the machine or of Hydra's launcher: ${now:...}, ${oc.env:...}, \
+${hydra:job.name}.
+
+The result of an experiment is a function of its spec. With such a value the same spec would have a new identity at each start: \
+nothing would be found in the cache, and no result could be made again.
+
+  title: run of ${now:%H%M}              MS0112
+  launch: {workers: "${oc.decode:${oc.env:WORKERS}}"}      allowed
+
+Write the value itself. The environment may be read by fields of placement alone, such as launch.workers, since they change no \
+result.""",
+            """\
+引用调用了与时间、随机数、机器或 Hydra 启动方式有关的函数：${now:...}、${oc.env:...}、${hydra:job.name}。
+
+实验的结果是其规格的函数。含有这样的值，同一份规格每次启动都会有新的身份：缓存永远无法命中，结果也无法复现。
+
+  title: run of ${now:%H%M}              MS0112
+  launch: {workers: "${oc.decode:${oc.env:WORKERS}}"}      允许
+
+请直接写出值。只有放置类字段（如 launch.workers）可以读取环境变量，因为它们不改变结果。""",
+        ),
+    ),
+    "MS0113": Code(
+        said("composition failed", "组合失败"),
+        said(
+            """\
+Hydra or OmegaConf refused to compose the spec for a reason that has no code of its own; the message holds their own words.
+
+  defaults:
+    - _self_
+    - /model: ${size}        the defaults list is read before any value is known
+
+If the message does not help, take entries out of the defaults list, or overrides off the command line, until it composes.""",
+            """\
+Hydra 或 OmegaConf 拒绝组合规格，原因没有专门的诊断码；消息中是它们的原话。
+
+  defaults:
+    - _self_
+    - /model: ${size}        读取 defaults 列表时还没有任何值
+
+如果消息没有帮助，请逐项去掉 defaults 列表中的条目或命令行上的覆盖项，直到可以组合。""",
+        ),
+    ),
+    "MS0114": Code(
+        said("YAML feature outside a spec", "规格不支持的 YAML 特性"),
+        said(
+            """\
+The file uses anchors and aliases (&a, *a), merge keys (<<), tags (!!python/...) or keys that are no text. A spec is plain data.
+
+Aliases would give one value two places, so that no message could point at the right one; tags can run code when a file is read; \
+readers disagree on merge keys.
+
+  finetune:
+    schedule: *warm            ->      schedule: ${pretrain.schedule}
+
+Write the value out, or refer to it by its path.""",
+            """\
+文件使用了锚点与别名（&a、*a）、合并键（<<）、标签（!!python/...）或非文本的键。规格是普通数据。
+
+别名会让一个值有两处来源，消息无法指向正确的位置；标签可能在读取文件时执行代码；各读取器对合并键的处理也不一致。
+
+  finetune:
+    schedule: *warm            ->      schedule: ${pretrain.schedule}
+
+请直接写出值，或用路径引用。""",
+        ),
+    ),
+    "MS0115": Code(
+        said("unknown group", "未知的配置组"),
+        said(
+            """\
+A defaults list names a group that is no folder of specs/, or overrides one that no list has chosen.
+
+In an experiment a group needs a slash before it: without one Hydra looks below the folder of the file, that is in \
+specs/experiment/.
+
+  defaults:
+    - override model: llama-tiny        MS0115
+    - override /model: llama-tiny       specs/model/llama-tiny.yaml""",
+            """\
+defaults 列表中的配置组不是 specs/ 下的文件夹，或者覆盖了没有任何列表选用的配置组。
+
+在实验文件中，配置组前要加斜杠：不加斜杠时，Hydra 会在本文件所在的文件夹（即 specs/experiment/）之下查找。
+
+  defaults:
+    - override model: llama-tiny        MS0115
+    - override /model: llama-tiny       specs/model/llama-tiny.yaml""",
+        ),
+    ),
+    "MS0116": Code(
+        said("group chosen twice", "配置组重复选用"),
+        said(
+            """\
+Two entries choose a file of the same group. Hydra would merge both files, or keep one of them without a word.
+
+specs/mindspec.yaml already chooses a file of each group, so an experiment replaces the choice instead of adding one:
+
+  defaults:
+    - /model: llama3-8b                 MS0116
+    - override /model: llama3-8b        replaces it""",
+            """\
+有两个条目选用了同一配置组中的文件。Hydra 会合并两个文件，或悄悄只保留其中一个。
+
+specs/mindspec.yaml 已为每个配置组选定了文件，因此实验应替换该选择，而不是再加一个：
+
+  defaults:
+    - /model: llama3-8b                 MS0116
+    - override /model: llama3-8b        替换原来的选择""",
+        ),
+    ),
+    "MS0117": Code(
+        said("defaults list cannot be read", "defaults 列表无法读取"),
+        said(
+            """\
+`defaults` is a list. Each entry is the name of a file, `_self_`, or one group with its option.
+
+  defaults:
+    - _self_
+    - smoke                             another experiment, as a base
+    - override /device: gpu             another option of a group
+
+Anything else, such as a mapping with two groups or a second `_self_`, has no place in the order of the layers.""",
+            """\
+`defaults` 是列表。每一项是文件名、`_self_`，或一个配置组及其选项。
+
+  defaults:
+    - _self_
+    - smoke                             以另一个实验为基础
+    - override /device: gpu             选用配置组的另一个选项
+
+其他写法（如一项中有两个配置组，或第二个 `_self_`）在层次次序中没有位置。""",
+        ),
+    ),
+    "MS0118": Code(
+        said("prefix that does not fit", "前缀不合适"),
+        said(
+            """\
+`+` before an override adds what is not there, and `~` takes away what is. Here it is the other way round, or ~key=value names \
+another value than the one in force.
+
+  +seed=3          seed is there: write seed=3
+  ~titel           there is no titel
+  ~seed=3          seed is 42: write ~seed
+
+A plain key=value sets a field whether a file mentions it or not, so that the prefixes are seldom needed.""",
+            """\
+覆盖项前的 `+` 用于添加尚不存在的项，`~` 用于删除已有的项。此处正好相反，或者 ~key=value 中的值与当前的值不同。
+
+  +seed=3          seed 已存在：请写 seed=3
+  ~titel           没有 titel
+  ~seed=3          seed 是 42：请写 ~seed
+
+普通的 key=value 无论文件是否写过该字段都能设置，因此很少需要前缀。""",
+        ),
+    ),
+    "MS0119": Code(
+        said("no such item of a list", "列表中没有该项"),
+        said(
+            """\
+An override names an item of a list by its index, and the list is shorter, or the index is no number.
+
+  finetune.lora.targets.1=k_proj                replaces the second item
+  finetune.lora.targets.7=k_proj                MS0119
+  'finetune.lora.targets=[q_proj,k_proj]'       the whole list
+
+Layers of a spec replace lists as a whole as well; what several files add to, such as data.pretrain.sources, is a mapping with \
+names for that reason.""",
+            """\
+覆盖项用下标指定列表中的一项，但列表没有这么长，或下标不是数字。
+
+  finetune.lora.targets.1=k_proj                替换第二项
+  finetune.lora.targets.7=k_proj                MS0119
+  'finetune.lora.targets=[q_proj,k_proj]'       整个列表
+
+规格的各层同样会整体替换列表；因此需要多个文件共同补充的内容（如 data.pretrain.sources）是带名称的映射。""",
+        ),
+    ),
+    "MS0120": Code(
+        said("setting outside a spec", "不属于规格的设置"),
+        said(
+            """\
+An experiment or an override sets something of Hydra itself (hydra.run.dir, hydra.verbose), or chooses the experiment, which \
+is done by the name behind the command.
+
+Such settings belong to the program, not to what is computed: the same spec would behave differently depending on where it is \
+composed.
+
+  mindspec check experiment=demo        MS0120
+  mindspec check demo
+
+Leave it out. In a multirun (`python -m compiler -m ...`) Hydra's own settings are allowed on the command line.""",
+            """\
+实验或覆盖项设置了 Hydra 自身的选项（hydra.run.dir、hydra.verbose），或选择了实验，而实验应由命令之后的名称选定。
+
+这些设置属于程序，而不属于要计算的内容：同一份规格的行为会取决于在哪里组合。
+
+  mindspec check experiment=demo        MS0120
+  mindspec check demo
+
+请去掉。在多次运行（`python -m compiler -m ...`）中，命令行上可以使用 Hydra 自身的设置。""",
+        ),
+    ),
+    "MS0121": Code(
+        said("files that build on each other in a circle", "文件循环依赖"),
+        said(
+            """\
+The defaults list of a file leads, through other files, back to the file itself. There is no first layer to start from.
+
+  # a.yaml                       # b.yaml
+  defaults: [b, _self_]          defaults: [a, _self_]
+
+Move what both need into a third file, and let both build on that.""",
+            """\
+某个文件的 defaults 列表经由其他文件又回到了它自己，没有可以最先读取的一层。
+
+  # a.yaml                       # b.yaml
+  defaults: [b, _self_]          defaults: [a, _self_]
+
+请把双方都需要的内容移到第三个文件，并让二者都以它为基础。""",
+        ),
+    ),
 }
