@@ -39,7 +39,7 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: RunMode, 
         output_dir=f".scratch/{stage}/mindformers",
         load_checkpoint=_base(division) if tuned else "",
         load_ckpt_format="safetensors" if tuned else None,
-        auto_trans_ckpt=tuned and division.several,
+        auto_trans_ckpt=tuned and division.semi_auto,
         runner_config=_runner(division),
         optimizer=_optimizer(training),
         lr_schedule=_learning_rate(training),
@@ -56,7 +56,8 @@ def _training(plan: Plan, training: Training, stage: str, *, run_mode: RunMode, 
 
 
 def _base(division: Division) -> str:
-    """mindformers takes one complete file on one device, and on several only the folder it lies in."""
+    """mindformers takes one complete file on one device, and on several only the folder it lies in: it divides the weights
+    itself in semi-automatic mode, and wants a copy for each rank, in `rank_0`, `rank_1` ..., in data-parallel mode."""
     return "base" if division.several else "base/model.safetensors"
 
 

@@ -17,7 +17,8 @@ from compiler.mindformers.qwen3 import Qwen3Model
 class TrainingConfig(Block):
     """A whole training file; `output_dir` is moved below the stage's keyed scratch folder when it starts.
 
-    `load_checkpoint` is a file on one device and its folder on several, where `auto_trans_ckpt` divides the weights.
+    `load_checkpoint` is a file on one device and its folder on several. `auto_trans_ckpt` divides its weights, which needs
+    the strategies of semi-automatic mode: in data-parallel mode it ends in an error.
     """
 
     seed: int

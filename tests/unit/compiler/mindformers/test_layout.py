@@ -92,9 +92,10 @@ def test_a_vocabulary_that_does_not_divide_stays_whole_without_a_pipeline() -> N
 
 
 def test_a_base_is_named_by_its_folder_on_several_devices() -> None:
-    one, several = finetune_config(made(ASCEND)), finetune_config(made(ASCEND, TWO))
+    one, several, copies = finetune_config(made(ASCEND)), finetune_config(made(ASCEND, TWO)), finetune_config(made(TWO))
     assert (one.load_checkpoint, one.auto_trans_ckpt) == ("base/model.safetensors", False)
     assert (several.load_checkpoint, several.auto_trans_ckpt) == ("base", True)
+    assert (copies.load_checkpoint, copies.auto_trans_ckpt) == ("base", False)
 
 
 def test_nothing_is_written_that_mindformers_would_reset() -> None:
