@@ -332,7 +332,8 @@ IMPOSSIBLE: dict[str, Callable[[dict[str, Any]], bool]] = {
     ),
     "total steps that are not the steps": lambda c: c["lr_schedule"]["total_steps"] == c["runner_config"]["epochs"],
     "warm-up from zero, whose first update does nothing": lambda c: (
-        c["lr_schedule"]["warmup_lr_init"] * c["lr_schedule"]["warmup_steps"] == pytest.approx(c["lr_schedule"]["learning_rate"])
+        not c["lr_schedule"]["warmup_steps"]
+        or c["lr_schedule"]["warmup_lr_init"] * c["lr_schedule"]["warmup_steps"] == pytest.approx(c["lr_schedule"]["learning_rate"])
     ),
     "warm-up as a ratio beside the steps": lambda c: "warmup_ratio" not in c["lr_schedule"],
     "decay over other steps than there are": lambda c: not {"decay_steps", "decay_ratio"} & c["lr_schedule"].keys(),
