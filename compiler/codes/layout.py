@@ -174,4 +174,22 @@ CODES = {
             "请写 1（与实际一致）或 3，或增大 accumulation。",
         ),
     ),
+    "MS0372": Code(
+        said("weights that optimizer sharding leaves whole", "优化器切分无法切分的权重"),
+        said(
+            "Optimizer sharding divides each weight along its first dimension over the data parallel devices, after tensor parallelism "
+            "has taken its part. One whose rows do not divide stays whole on every device, with its two moments, and nothing says so "
+            "but a line in the log.\n\n"
+            "The tables of embeddings are the likely ones, and the largest weights of a small model: their rows are the vocabulary.\n\n"
+            "Example: 32,001 rows over data 8 stay whole: with a width of 4,096 in float32, 0.5 GB for the table and 1.0 GB for its "
+            "moments on each device. 32,008 rows divide.\n\n"
+            "Set model.vocab_size to the multiple that is named: rows that no token uses cost nothing else.",
+            "优化器切分沿第一维把每个权重（先由张量并行切分）再切分到数据并行的各设备上。行数不能整除的权重及其一、二阶矩"
+            "会完整保留在每个设备上，除日志中的一行外没有任何提示。\n\n"
+            "最可能的是词嵌入表，它也是小模型中最大的权重：其行数就是词表大小。\n\n"
+            "例如 32,001 行在 data 8 上不会被切分：宽度 4,096、float32 时每个设备上词表占 0.5 GB，其一、二阶矩占 1.0 GB；"
+            "32,008 行则可以。\n\n"
+            "请把 model.vocab_size 设为所提示的倍数：没有 token 使用的行不会带来其他开销。",
+        ),
+    ),
 }

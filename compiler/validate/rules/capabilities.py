@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
+from compiler.planning.architecture import architecture
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.registry import Rules
@@ -54,4 +55,30 @@ def sharded_gradients_exist(spec: Spec, _tree: SourceTree) -> Iterator[Diagnosti
             severity="warning",
             reason=said("MindSpore computes as with level 1 and saves no more memory", "MindSpore 按级别 1 计算，不会进一步节省显存"),
             fix=said("write 1 or 3, or raise accumulation", "写 1 或 3，或增大 accumulation"),
+        )
+
+
+@RULES.needing("parallel", "model", "tokenizer")
+def tables_are_sharded(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    """Divided tables have vocabulary / tensor rows; where those do not divide, tensor parallelism leaves the tables whole."""
+    layout = spec.parallel
+    if layout == "auto" or not layout.optimizer_sharding or layout.data == 1:
+        return
+    rows = architecture(spec).vocab_size
+    parts = layout.data if rows % layout.tensor else layout.data * layout.tensor
+    if rows % parts:
+        multiple = -(-rows // parts) * parts
+        yield Diagnostic(
+            "MS0372",
+            said(
+                f"{rows} rows of embeddings do not divide into {parts} parts, and stay whole",
+                f"{rows} 行词嵌入不能均分为 {parts} 份，将保持完整",
+            ),
+            path=("parallel", "optimizer_sharding"),
+            severity="warning",
+            reason=said(
+                "every device keeps the tables and their moments: memory that sharding was to save",
+                "每个设备都保留词表及其一、二阶矩，切分本应节省的显存没有节省",
+            ),
+            fix=said(f"set model.vocab_size to {multiple}", f"把 model.vocab_size 设为 {multiple}"),
         )
