@@ -8,16 +8,20 @@ import sys
 
 
 def main() -> int:
-    """Tell the two uses apart by their first argument: a command's name, or Hydra's."""
-    from compiler.cli import COMMANDS
+    """Tell the two uses apart by their first argument: a command's name, or Hydra's. `--lang` may stand before either."""
+    from compiler.cli import COMMANDS, chosen_language
     from compiler.cli import main as command_line
+    from compiler.wording import speaking
 
-    first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if first in COMMANDS or first in ("", "-h", "--help"):
+    rest, language = chosen_language(sys.argv[1:])
+    first = rest[0] if rest else ""
+    if first in COMMANDS or first in ("", "-h", "--help", "--json"):
         return command_line()
     from compiler.sweep import main as sweep
 
-    return sweep()
+    sys.argv[1:] = rest
+    with speaking(language):
+        return sweep()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 from rich.table import Table
 
 from compiler import dvc
-from compiler.cli import report_faults
+from compiler.cli import INTERRUPTED, report_faults, tell
 from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.run import explain_failure
 from compiler.diagnostics import Diagnostic, Faults
@@ -24,6 +24,7 @@ from compiler.parse.groups import Groups
 from compiler.pipeline import compile_experiment, write
 from compiler.point import point_name
 from compiler.project import Project, find_project
+from compiler.wording import in_language, said
 
 MULTIRUN = ("-m", "--multirun")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -52,7 +53,7 @@ def main() -> int:
     try:
         hydra.main(version_base="1.3", config_path=str(project.root / "specs"), config_name="mindspec")(_task(project, points))()
     except KeyboardInterrupt:
-        print("mindspec: interrupted; what was finished stays, run it again", file=sys.stderr)
+        tell(INTERRUPTED)
         return 130
     if len(points) > 1 or any(point.code for point in points):
         _show(project, points)
@@ -71,7 +72,8 @@ def checked(project: Project, arguments: Sequence[str]) -> list[str]:
         except Faults as found:
             faults += found.diagnostics
     if not any(one.startswith("experiment=") or (one.startswith("-") and one not in MULTIRUN) for one in arguments):
-        faults.append(Diagnostic("MS0001", "no experiment is given", fix="add experiment=NAME, or several: experiment=NAME,NAME"))
+        fix = said("add experiment=NAME, or several: experiment=NAME,NAME", "请加上 experiment=NAME，或多个：experiment=NAME,NAME")
+        faults.append(Diagnostic("MS0001", said("no experiment is given", "没有给出实验"), fix=fix))
     ours = [one for one in arguments if one.startswith("~") or "=" in one]
     ours = [one for one in ours if not one.startswith(("-", "experiment=", "hydra.", "hydra/"))]
     given, unreadable = overrides.read(ours, Groups(project.root / "specs"), sweep=True)
@@ -117,16 +119,22 @@ def run_point(project: Project, experiment: str, given: Sequence[str]) -> Point:
         log = project.root / "experiments" / name / "logs" / "sweep.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(traceback.format_exc(), "utf-8")
-        print(f"mindspec: {name} failed; the whole story is in {log.relative_to(project.root)}", file=sys.stderr)
+        where = log.relative_to(project.root)
+        tell(said(f"{name} failed; the whole story is in {where}", f"{name} 失败；完整记录见 {where}"))
     return point
 
 
 def _show(project: Project, points: Sequence[Point]) -> None:
     out = console()
-    table = Table("point", "overrides", "ran", "restored", "unchanged", "result")
+    heads = (
+        said("point", "扫描点"), said("overrides", "覆盖项"), said("ran", "运行"), said("restored", "恢复"),
+        said("unchanged", "未变"), said("result", "结果"),
+    )  # fmt: skip
+    results = {0: said("ok", "成功"), 1: said("refused", "拒绝"), 3: said("failed", "失败")}
+    table = Table(*map(in_language, heads))
     for point in points:
         counts = [str(point.outcome.counts[verdict]) for verdict in dvc.SAID] if point.outcome else ["-"] * 3
-        table.add_row(point.name, " ".join(point.overrides), *counts, {0: "ok", 1: "refused", 3: "failed"}.get(point.code, "failed"))
+        table.add_row(point.name, " ".join(point.overrides), *counts, in_language(results.get(point.code, results[3])))
     out.print(table)
     headlines = {point.name: read_headline(project.root / "experiments" / point.name) for point in points if not point.code}
     if headlines:

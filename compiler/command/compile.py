@@ -8,6 +8,7 @@ from compiler.cli import add_experiment_arguments, report_warnings
 from compiler.command.selected import compile_selected
 from compiler.pipeline import root_files, write
 from compiler.project import Project
+from compiler.wording import in_language, said
 
 add_arguments = add_experiment_arguments
 
@@ -21,8 +22,10 @@ def run(project: Project, options: argparse.Namespace) -> int:
         print(json.dumps({"ok": True, "changed": list(changed)}, ensure_ascii=False))
     else:
         sys.stdout.writelines(f"{path}\n" for path in changed)
-        print(
-            f"{', '.join(one.spec.name for one in compiled)}: {len(changed) or 'no'} file{'s' * (len(changed) != 1)} changed",
-            file=sys.stderr,
+        names, count = ", ".join(one.spec.name for one in compiled), len(changed)
+        told = said(
+            f"{names}: {count or 'no'} file{'s' * (count != 1)} changed",
+            f"{names}：{f'更新了 {count} 个文件' if count else '没有文件需要更新'}",
         )
+        print(in_language(told), file=sys.stderr)
     return 0

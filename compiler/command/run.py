@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from compiler import dvc
-from compiler.cli import add_experiment_arguments, report_warnings
+from compiler.cli import add_experiment_arguments, report_warnings, tell
 from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.selected import compile_selected
 from compiler.machine import check_machine
 from compiler.pipeline import Compiled, root_files, write
 from compiler.project import Project
+from compiler.wording import in_language, said
 
 TAIL = 20
 add_arguments = add_experiment_arguments
@@ -40,7 +41,7 @@ def explain_failure(outcome: dvc.Outcome) -> int:
     """Exit code of a failed run: 1 for a refusal or a failed gate, 3 otherwise, with a word on a stage that died silently."""
     folder, stage = outcome.last_stage
     if outcome.code < 0 or outcome.stages.get(outcome.last) != "ran":  # not a stage ended, but DVC
-        print(f"mindspec: dvc ended with code {outcome.code}", file=sys.stderr)
+        tell(said(f"dvc ended with code {outcome.code}", f"dvc 以代码 {outcome.code} 结束"))
         return 3
     kind = _kind(folder / "logs" / f"{stage}.fault.json")
     log = folder / "logs" / f"{stage}.log"
@@ -62,9 +63,13 @@ def _kind(fault: Path) -> str | None:
 def _tail(log: Path, name: str, stage: str) -> None:
     with log.open(encoding="utf-8", errors="replace") as file:
         tail = deque(file, TAIL)
-    print(f"mindspec: {stage} ended without a word (killed?); the end of experiments/{name}/logs/{log.name}:", file=sys.stderr)
+    where = f"experiments/{name}/logs/{log.name}"
+    tell(
+        said(f"{stage} ended without a word (killed?); the end of {where}:", f"{stage} 没有任何说明就结束了（被终止？）；{where} 的末尾：")
+    )
     sys.stderr.writelines(f"  | {line.rstrip()}\n" for line in tail)
-    print(f"  run it again: cd experiments/{name} && python -m runtime {stage}", file=sys.stderr)
+    line = f"cd experiments/{name} && python -m runtime {stage}"
+    print(in_language(said(f"  run it again: {line}", f"  重新运行：{line}")), file=sys.stderr)
 
 
 def _show(project: Project, compiled: Sequence[Compiled], outcome: dvc.Outcome, *, as_json: bool) -> None:
@@ -75,6 +80,8 @@ def _show(project: Project, compiled: Sequence[Compiled], outcome: dvc.Outcome, 
         content: dict[str, Any] = {"ok": True, "stages": outcome.stages, "metrics": headlines, "reports": reports}
         print(json.dumps(content, ensure_ascii=False, indent=2))
         return
-    print(f"stages: {outcome.summary()}" if outcome.stages else "stages: nothing to do, everything is up to date", file=sys.stderr)
+    nothing = said("nothing to do, everything is up to date", "没有要做的事，全部都是最新的")
+    summary = outcome.summary() if outcome.stages else in_language(nothing)
+    print(f"{in_language(said('stages', '阶段'))}: {summary}", file=sys.stderr)
     console().print(headline_table(headlines))
-    sys.stdout.writelines(f"report: {path}\n" for path in reports.values())
+    sys.stdout.writelines(f"{in_language(said('report', '报告'))}: {path}\n" for path in reports.values())
