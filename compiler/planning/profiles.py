@@ -16,12 +16,12 @@ class DeviceProfile:
     """The kernels and modes of one kind of device.
 
     target: MindSpore's device_target. flash_attention, fused_rms_norm: fused kernels. rope_slice: rotary embedding by slices,
-    since the batched product it otherwise uses cannot broadcast. sink_mode: whole epochs run on the device. wrapper: the
-    training cell of one device. numpy_sampling: generated tokens are chosen on the host; there is no kernel for the greedy
-    choice either, which is then sampling among one. paged_cache: keys and values are kept between tokens (`use_past`).
-    precision_mode, jit_level: of the context; None is not written. mcore: whether the Megatron-like graphs run.
-    semi_auto: whether layers can be divided (tensor, pipeline, context, optimizer); otherwise ranks only share the batch.
-    memory_limit: whether MindSpore bounds the memory it takes.
+    since the batched product it otherwise uses cannot broadcast. sink_mode: rows go to the device ahead of the graph, where
+    nothing of ours has to see them. wrapper: the training cell of one device. numpy_sampling: generated tokens are chosen on
+    the host; there is no kernel for the greedy choice either, which is then sampling among one. paged_cache: keys and values
+    are kept between tokens (`use_past`). precision_mode, jit_level: of the context; None is not written. mcore: whether the
+    Megatron-like graphs run. semi_auto: whether layers can be divided (tensor, pipeline, context, optimizer); otherwise ranks
+    only share the batch. memory_limit: whether MindSpore bounds the memory it takes.
     """
 
     target: Target

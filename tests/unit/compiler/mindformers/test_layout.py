@@ -123,7 +123,7 @@ def test_fields_of_a_device_are_those_of_its_profile() -> None:
         ascend, cpu = file.context.device_target == "Ascend", file.context.device_target == "CPU"
         assert (file.context.ascend_config is not None) == (file.context.jit_config is not None) == ascend, case.name
         assert file.context.max_device_memory is None, case.name
-        assert file.runner_config.sink_mode == ascend, case.name
+        assert not file.runner_config.sink_mode, "callbacks see no batch in it"
         assert (file.runner_wrapper.type == "CpuTrainOneStepCell") == cpu, case.name
         if isinstance(file.model, mf.Model):
             model = file.model.model_config
