@@ -15,6 +15,7 @@ from omegaconf.errors import GrammarParseError
 
 from compiler.diagnostics import Diagnostic
 from compiler.parse.scalars import SpecLoader, is_ambiguous, other_reading
+from compiler.parse.yaml_words import in_chinese
 from compiler.source import Path as KeyPath
 from compiler.source import Place
 from compiler.wording import Said, said
@@ -139,7 +140,8 @@ def _syntax(parsed: SpecFile, error: yaml.MarkedYAMLError) -> Diagnostic:
     mark = error.problem_mark or error.context_mark
     place = parsed.place(mark.line, mark.column) if mark else None
     context = f" {error.context}" if error.context else ""
-    message = said(f"YAML cannot be read{context}: {error.problem}", f"无法读取 YAML：{error.problem}{context}")
+    zh = "".join(f"{in_chinese(words)}" for words in (error.context, error.problem) if words)
+    message = said(f"YAML cannot be read{context}: {error.problem}", f"无法读取 YAML：{zh}")
     reason = said("nothing of the file can be used until it is read as a whole", "整个文件能读取之前，其中的内容都无法使用")
     return Diagnostic("MS0102", message, place, reason=reason, fix=_hint(place))
 
@@ -238,7 +240,7 @@ def _unreadable_reference(text: str) -> Said | None:
         OmegaConf.create({"text": text})
     except GrammarParseError as error:
         line = str(error).splitlines()[0]
-        return said(line, line)
+        return said(line, "花括号没有闭合" if text.count("{") > text.count("}") else line)
     return None
 
 

@@ -97,7 +97,7 @@ def _no_item(override: GivenOverride) -> Diagnostic:
     name = dotted(tuple(above))
     return Diagnostic(
         "MS0119",
-        said(f"the list {name} has no item {item}", f"列表 {name} 没有第 {item} 项"),
+        said(f"the list {name} has no item {item}", f"列表 {name} 中没有 {item} 这一项"),
         override.key_place,
         reason=said("an override replaces what is there; it does not make a list longer", "覆盖项只替换已有的内容，不会加长列表"),
         fix=said(f"items count from 0; or give the whole list: '{name}=[a,b]'", f"下标从 0 开始；或给出整个列表：'{name}=[a,b]'"),

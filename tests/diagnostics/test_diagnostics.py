@@ -5,9 +5,12 @@ overrides.txt   one override a line
 specs/          files that are added to the project, or replace its own
 removed.txt     files that are taken away
 expected.txt    the text
+expected.zh.txt the text in Chinese
 """
 
+import re
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +19,10 @@ from compiler.codes import CODES
 from compiler.diagnostics import Diagnostic, Faults, render
 from compiler.parse import experiments, load
 from compiler.validate import review, validate
+from compiler.wording import Language, Said
 
 HERE = Path(__file__).parent
+LANGUAGES: dict[Language, str] = {"en": "expected.txt", "zh": "expected.zh.txt"}
 CASES = sorted(folder for folder in HERE.glob("MS*") if (folder / "bad.yaml").exists())
 
 
@@ -50,8 +55,24 @@ def found(root: Path, overrides: list[str]) -> tuple[Diagnostic, ...]:
 def test_text_of_each_code(case: Path, tmp_path: Path) -> None:
     diagnostics = found(tmp_path, project(case, tmp_path))
     assert case.name in {one.code for one in diagnostics}
-    expected = case / "expected.txt"
-    assert render(diagnostics) + "\n" == (expected.read_text(encoding="utf-8") if expected.exists() else "")
+    for language, name in LANGUAGES.items():
+        expected = case / name
+        told = render(diagnostics, language=language) + "\n"
+        assert told == (expected.read_text(encoding="utf-8") if expected.exists() else ""), name
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_text_is_said_in_both_languages(case: Path, tmp_path: Path) -> None:
+    for text in texts(found(tmp_path, project(case, tmp_path))):
+        assert isinstance(text, Said), f"written in English alone: {text}"
+        formula = " = " in text  # reads the same in every language
+        assert formula or re.search(r"[\u4e00-\u9fff]", text.zh), f"no Chinese: {text}"
+
+
+def texts(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
+    """Everything that a diagnostic tells a person."""
+    for one in diagnostics:
+        yield from (one.message, *(word for word, _ in one.related), *(text for text in (one.reason, one.fix) if text))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
