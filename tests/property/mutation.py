@@ -46,13 +46,20 @@ class Experiments:
     """The demo in a project of its own that has a second one of what a spec may name: template, sources, cases, baseline."""
 
     def __init__(self, root: Path) -> None:
+        self.root = root
         self._project = project(root)
-        self._values = compile_experiment(self._project, "demo").spec.model_dump()
+        self.values: Values = compile_experiment(self._project, "demo").spec.model_dump()
         self._befores: dict[str, Compiled] = {}
+        self._mutations: dict[str, Mutation | list[str]] = {}
 
     def mutation(self, declared: DeclaredField, context: Context) -> Mutation | list[str]:
         """The field with another value, or what was tried and why it was refused."""
-        values = changed(self._values, context.given)
+        if declared.path not in self._mutations:
+            self._mutations[declared.path] = self._mutated(declared, context)
+        return self._mutations[declared.path]
+
+    def _mutated(self, declared: DeclaredField, context: Context) -> Mutation | list[str]:
+        values = changed(self.values, context.given)
         before = self._before(values)
         refused: list[str] = []
         path = concrete(values, declared.path)
@@ -67,7 +74,7 @@ class Experiments:
 
     def given(self, context: Context) -> Compiled:
         """The demo with what a context gives."""
-        return self._before(changed(self._values, context.given))
+        return self._before(changed(self.values, context.given))
 
     def compiled(self, values: Values) -> Compiled:
         """What these values compile to."""
