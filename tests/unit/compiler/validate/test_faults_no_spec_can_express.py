@@ -115,6 +115,12 @@ def test_fault_that_no_spec_can_express(kind: str, stage: str, compiled: dict[st
     assert IMPOSSIBLE[kind](compiled[stage])
 
 
+def test_gradients_of_replicas_are_averaged_not_summed() -> None:
+    two = ["device.count=2", "device.device_ids=[0,1]", "parallel={data: 2}"]
+    config = yaml.safe_load(compile_experiment(Project(ROOT), "demo", two).files["experiments/demo/config/pretrain.yaml"])
+    assert (config["use_parallel"], config["parallel"]["parallel_mode"], config["parallel"]["gradients_mean"]) == (True, 0, True)
+
+
 VALUES: dict[str, list[str]] = {
     "seed": ["0", "4294967295"],
     "pretrain.steps": ["200", "5000"],
