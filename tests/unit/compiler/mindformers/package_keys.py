@@ -29,6 +29,40 @@ def registered(kind: str, name: str) -> set[str]:
     return {"type", *arguments(builder)} - given
 
 
+def defaults(builder: Callable[..., Any]) -> dict[str, Any]:
+    """Argument -> its default, where it has one that JSON can hold."""
+    named = {one.name: one.default for one in inspect.signature(builder).parameters.values()}
+    return {name: value for name, value in named.items() if isinstance(value, (bool, int, float, str))}
+
+
+def values() -> dict[str, dict[str, Any]]:
+    """Section -> default values that tell which type the package has in mind."""
+    from mindformers.dataset import CausalLanguageModelDataset
+    from mindformers.models.llama import LlamaConfig
+    from mindformers.pet.pet_config import LoraConfig
+    from mindformers.tools.register import MindFormerRegister, template
+
+    sections = {
+        "(file)": template.GeneralConfig,
+        "runner_config": template.RunnerConfig,
+        "context": template.ContextConfig,
+        "parallel": template.MsParallelConfig,
+        "parallel_config": template.ParallelConfig,
+        "recompute_config": template.RecomputeConfig,
+    }
+    found = {name: section._default_value() for name, section in sections.items()}
+    builders = {
+        "optimizer": MindFormerRegister.get_cls("optimizer", "AdamW").__new__,
+        "lr_schedule": MindFormerRegister.get_cls("lr", "CosineWithWarmUpLR").__init__,
+        "callbacks MFLossMonitor": MindFormerRegister.get_cls("callback", "MFLossMonitor").__init__,
+        "callbacks CheckpointMonitor": MindFormerRegister.get_cls("callback", "CheckpointMonitor").__init__,
+        "dataset": CausalLanguageModelDataset.__new__,
+        "model.model_config LlamaConfig": LlamaConfig.__init__,
+        "model.model_config.pet_config": LoraConfig.__init__,
+    }
+    return found | {name: defaults(builder) for name, builder in builders.items()}
+
+
 def strings(source: Any, pattern: str) -> set[str]:
     """What a pattern finds in the source of an object."""
     return set(re.findall(pattern, inspect.getsource(source)))
@@ -148,4 +182,5 @@ SECTIONS: Iterable[Callable[[], dict[str, set[str]]]] = (general, dividing, opti
 
 
 if __name__ == "__main__":
-    json.dump({name: sorted(keys) for section in SECTIONS for name, keys in section().items()}, sys.stdout)
+    keys = {name: sorted(names) for section in SECTIONS for name, names in section().items()}
+    json.dump({"keys": keys, "defaults": values()}, sys.stdout)

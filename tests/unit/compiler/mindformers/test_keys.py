@@ -10,11 +10,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import pytest
 
 from compiler import mindformers as mf
+from compiler.mindformers.block import matches
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
@@ -69,11 +72,17 @@ def declared() -> dict[str, set[str]]:
     return {section: names(*blocks) for section, blocks in DECLARED.items()} | wrappers
 
 
-def accepted() -> dict[str, set[str]]:
-    """Section -> keys that the installed package accepts, from a process of its own: importing it takes seconds."""
+@cache
+def introspected() -> dict[str, Any]:
+    """`keys` and `defaults` of the installed package, from a process of its own: importing it takes seconds."""
     command = [sys.executable, str(HERE / "package_keys.py")]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=300, check=True)
-    return {section: set(keys) for section, keys in json.loads(done.stdout[done.stdout.index("{") :]).items()}
+    return json.loads(done.stdout[done.stdout.index("{") :])
+
+
+def accepted() -> dict[str, set[str]]:
+    """Section -> keys that the installed package accepts."""
+    return {section: set(keys) for section, keys in introspected()["keys"].items()}
 
 
 def environment() -> dict[str, str]:
@@ -118,6 +127,28 @@ def test_the_package_knows_every_key_and_nothing_changed() -> None:
     unknown = {section: keys - theirs[section] for section, keys in declared().items() if keys - theirs[section]}
     assert not unknown, "mindformers would ignore these keys, or refuse them"
     assert comparison(declared(), theirs) == KNOWN.read_text(encoding="utf-8")
+
+
+# Defaults of the package that no declared type holds, each for a reason: what is written is narrower, or a float for an int.
+NARROWER = {
+    ("(file)", "load_ckpt_format"): "ckpt",
+    ("parallel", "full_batch"): True,
+    ("model.model_config LlamaConfig", "extend_method"): "None",
+    ("model.model_config LlamaConfig", "scaling_factor"): 1.0,
+    ("model.model_config.pet_config", "lora_alpha"): 16,
+}
+
+
+@pytest.mark.slow
+def test_declared_types_hold_the_defaults_of_the_package() -> None:
+    odd = {
+        (section, key): value
+        for section, values in introspected()["defaults"].items()
+        for block in DECLARED[section]
+        for key, hint in get_type_hints(block).items()
+        if (value := values.get(key)) is not None and not matches(value, hint)
+    }
+    assert odd == NARROWER
 
 
 if __name__ == "__main__":
