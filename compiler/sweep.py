@@ -5,7 +5,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import hydra
@@ -65,22 +65,35 @@ def checked(project: Project, arguments: Sequence[str]) -> list[str]:
 
     A plain override is forced, as in the other commands: the schema says which fields there are, not the files. Raises Faults.
     """
-    faults: list[Diagnostic] = []
+    ours = [one for one in arguments if one.startswith("~") or "=" in one]
+    ours = [one for one in ours if not one.startswith(("-", "experiment=", "hydra.", "hydra/"))]
+    given, faults = overrides.read(ours, Groups(project.root / "specs"), sweep=True)
     for name in _experiments(arguments):
-        try:
-            load(project.root, name)
-        except Faults as found:
-            faults += found.diagnostics
+        faults += _first_point(project, name, given)
     if not any(one.startswith("experiment=") or (one.startswith("-") and one not in MULTIRUN) for one in arguments):
         fix = said("add experiment=NAME, or several: experiment=NAME,NAME", "请加上 experiment=NAME，或多个：experiment=NAME,NAME")
         faults.append(Diagnostic("MS0001", said("no experiment is given", "没有给出实验"), fix=fix))
-    ours = [one for one in arguments if one.startswith("~") or "=" in one]
-    ours = [one for one in ours if not one.startswith(("-", "experiment=", "hydra.", "hydra/"))]
-    given, unreadable = overrides.read(ours, Groups(project.root / "specs"), sweep=True)
-    if faults or unreadable:
-        raise Faults([*faults, *unreadable])
+    if faults:
+        raise Faults(faults)
     lines = {override.text: override.line for override in given}
     return [lines.get(one, one) for one in arguments]
+
+
+def _first_point(project: Project, name: str, given: Sequence[overrides.GivenOverride]) -> list[Diagnostic]:
+    """What keeps the first point from being composed, with the overrides counted as they were given."""
+    try:
+        load(project.root, name, [_first_value(override) for override in given])
+    except Faults as found:
+        numbers = {f"<override {index}>": f"<override {override.number}>" for index, override in enumerate(given, 1)}
+        places = ((fault, fault.place) for fault in found.diagnostics)
+        return [replace(fault, place=place and replace(place, file=numbers.get(place.file, place.file))) for fault, place in places]
+    return []
+
+
+def _first_value(override: overrides.GivenOverride) -> str:
+    if not override.parsed.is_sweep_override() or override.raw.startswith("glob("):
+        return override.text
+    return f"{override.text.partition('=')[0]}={next(iter(override.parsed.sweep_string_iterator()))}"
 
 
 def _experiments(arguments: Sequence[str]) -> list[str]:

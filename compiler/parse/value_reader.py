@@ -11,7 +11,7 @@ from compiler.wording import Said, said
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
-    r"|(?P<opening>[\[{(])|(?P<closing>[\]})])|(?P<comma>,)|(?P<blank>\s)|(?P<other>.)",
+    r"|(?P<escaped>\\[\\()\[\]{}:=, \t])|(?P<opening>[\[{(])|(?P<closing>[\]})])|(?P<comma>,)|(?P<blank>\s)|(?P<other>.)",
     re.DOTALL,
 )
 _UNQUOTED = re.compile(r"[\w/\\+.$%*@?|:-]|[^\x00-\x7f]")  # every other character has a meaning of its own, or none
@@ -43,11 +43,14 @@ class _Reader:
                     return
             if kind == "closing":
                 self.opened.pop()
-            self.before = text[-1]
+            self.before = "x" if kind == "escaped" else text[-1]
         yield from self._end()
 
     def _quoted(self, _index: int, _text: str) -> Said | None:
         return None if self.before in _STARTS else said("a quoted text stands beside other text", "带引号的文本与其他文本相连")
+
+    def _escaped(self, _index: int, _text: str) -> Said | None:
+        return None
 
     def _opening(self, index: int, text: str) -> Said | None:
         self.opened.append((index, text))
