@@ -70,10 +70,19 @@ def test_data_that_does_not_fit_is_refused_before_the_first_step(data: Manifest,
         training.check_data(config(), data)
 
 
-@pytest.mark.parametrize("switch", ["MS_SIMULATION_LEVEL", "MS_KERNEL_LAUNCH_SKIP", "MS_DEV_PRECOMPILE_ONLY"])
-def test_a_run_that_computes_nothing_is_refused(switch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(switch, "1")
-    with pytest.raises(EnvironmentFault, match=f"{switch} is 1"):
+@pytest.mark.parametrize(
+    ("switch", "value"),
+    [
+        ("MS_SIMULATION_LEVEL", "1"),
+        ("MS_SIMULATION_LEVEL", "0"),
+        ("MS_KERNEL_LAUNCH_SKIP", "ALL"),
+        ("MS_DEV_PRECOMPILE_ONLY", "1"),
+        ("MS_JIT", "0"),
+    ],
+)
+def test_a_run_that_computes_something_else_is_refused(switch: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(switch, value)
+    with pytest.raises(EnvironmentFault, match=f"{switch} is {value}"):
         context.prepare(tmp_path / "work", 1)
     assert not (tmp_path / "work").exists()
 
@@ -86,6 +95,12 @@ def test_one_of_several_processes_is_refused(variable: str, tmp_path: Path, monk
 
 
 def test_a_launcher_of_one_process_and_switches_that_are_off_are_let_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MS_WORKER_NUM": "1", "RANK_SIZE": "", "MS_SIMULATION_LEVEL": "", "MS_KERNEL_LAUNCH_SKIP": ""}.items():
+    for name, value in {
+        "MS_WORKER_NUM": "1",
+        "RANK_SIZE": "",
+        "MS_SIMULATION_LEVEL": "",
+        "MS_DEV_PRECOMPILE_ONLY": "0",
+        "MS_JIT": "1",
+    }.items():
         monkeypatch.setenv(name, value)
     context.check_environment()
