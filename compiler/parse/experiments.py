@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from compiler.diagnostics import Diagnostic, Faults
+from compiler.parse import smoke
 from compiler.parse.files import SpecFile, entry, read
 from compiler.source import Place
 from compiler.suggest import closest, did_you_mean
@@ -90,6 +91,9 @@ def _no_specs() -> Diagnostic:
 
 def _unknown(name: str, known: list[str]) -> Diagnostic:
     base = name.partition("--")[0]
+    if name == base + smoke.SUFFIX and base in known:
+        message = said(f"{name} is the small twin of {base}, not a spec of its own", f"{name} 是 {base} 的小型试运行，没有自己的规格")
+        return Diagnostic("MS0001", message, fix=said(f"write {base} smoke=true", f"请写 {base} smoke=true"))
     if base != name and base in known:
         line = f"python -m compiler -m experiment={base} KEY=VALUE"
         message = said(f"{name} is a point of a sweep over {base}, not a spec of its own", f"{name} 是 {base} 的扫描点，没有自己的规格")

@@ -118,6 +118,13 @@ def test_the_name_of_a_twin_must_be_free(project: Project) -> None:
     assert [fault.code for fault in caught.value.diagnostics] == ["MS0002"]
 
 
+def test_a_twin_is_asked_for_by_the_name_of_the_experiment() -> None:
+    with pytest.raises(Faults) as caught:
+        load(ROOT, "demo--smoke")
+    (fault,) = caught.value.diagnostics
+    assert (fault.code, fault.fix) == ("MS0001", "write demo smoke=true")
+
+
 @pytest.mark.parametrize("value", ["false", "null"])
 def test_without_it_nothing_changes(value: str) -> None:
     assert load(ROOT, "demo", [f"smoke={value}"]).values["name"] == "demo"
