@@ -31,8 +31,8 @@ class Family:
 # By the `model_type` of Hugging Face's config.json, which is also `model.family` of a spec.
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
-        "llama": Family("Llama 2 and 3"),
-        "qwen2": Family("Qwen2 and Qwen2.5", qkv_bias=True),
+        "llama": Family("Llama 2/3"),
+        "qwen2": Family("Qwen2/2.5", qkv_bias=True),
         "qwen3": Family("Qwen3", backend="mcore", qk_norm=True, own_head_dim=True, scaled_rope=False),
     }
 )
