@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiler import collecting  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from compiler.diagnostics import Diagnostic, Faults, render
 from compiler.project import find_project
 from compiler.wording import LANGUAGES, Language, in_language, language_of, said, speaking
