@@ -228,7 +228,7 @@ def layouts_text(one: Outlook) -> None:
         print(in_language(said(f"fastest: {quickest or 'one device'}", f"最快：{quickest or '单卡'}")))
     grouped = _grouped(found.rejected)
     for what, reason in grouped[:_REJECTED]:
-        print(in_language(said(f"rejected {what}: {reason}", f"排除 {what}：{in_language(reason, 'zh')}")))
+        print(in_language(said(f"rejected {what}: {reason}", f"排除 {in_language(what, 'zh')}：{in_language(reason, 'zh')}")))
     print(_rest(len(grouped), _REJECTED, said("rejections", "条排除理由")))
 
 

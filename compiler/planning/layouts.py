@@ -5,7 +5,7 @@ outweighs all lighter ones: recomputation, data parallelism, optimizer sharding,
 of the same weight are ordered by the time of the cost model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import gcd
@@ -16,6 +16,7 @@ from compiler.planning.devices import Devices
 from compiler.planning.legality import divisions, divisors, recomputed, refusals, shardings, uneven_parts
 from compiler.planning.memory import Sizes, peak_bytes, sizes
 from compiler.planning.shape import Shape, described, gigabytes
+from compiler.spec.declare import MOST
 from compiler.spec.train import Layout
 from compiler.wording import said
 
@@ -107,6 +108,8 @@ class Training:
 
 def search(works: Sequence[Work], devices: Devices) -> Search:
     """Every legal layout of the devices for these trainings, which share it. A pure function; nothing is sampled."""
+    if many := [work for work in works if work.rows > MOST]:
+        return Search(tuple(works), devices, (), (Rejected("batch", _uncountable(many[0].rows)),))
     refused = refusals(works, devices)
     trainings = [Training(work) for work in works]
     candidates: list[Candidate] = []
@@ -139,7 +142,7 @@ def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -
     if found:
         return found, None
     peak, shape = min(tried)
-    return [], Rejected(described(division) or "one device", _too_large(peak, shape, devices), shape, peak)
+    return [], Rejected(described(division) or said("one device", "单卡"), _too_large(peak, shape, devices), shape, peak)
 
 
 def _micro_batches(division: Shape, trainings: Sequence[Training]) -> list[int]:
@@ -172,37 +175,53 @@ def _largest(training: Training, shape: Shape, devices: Devices) -> tuple[Batch 
         return batches[0], first, min(first, last)
     if not fits(last, devices.memory):
         return None, 0, min(first, last)
-    low, high = 1, len(batches) - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(training.peak(shape, batches[middle]), devices.memory) else (middle + 1, high)
-    return batches[low], training.peak(shape, batches[low]), min(first, last)
+    index = _first(1, len(batches) - 1, lambda index: fits(training.peak(shape, batches[index]), devices.memory))
+    return batches[index], training.peak(shape, batches[index]), min(first, last)
 
 
 def _pipelined(shape: Shape, numbers: Sequence[int], trainings: Sequence[Training], devices: Devices) -> tuple[Candidate | None, int]:
-    """The fastest number of micro batches that fits, and the least peak: that of the most and smallest micro batches."""
+    """The fastest number of micro batches that fits, and the least peak: that of the most and smallest micro batches.
 
-    def at(number: int) -> tuple[Shape, tuple[Batch, ...]]:
-        return shape._replace(micro_batches=number), tuple(Batch(training.work.rows // shape.data // number, 1) for training in trainings)
+    More micro batches shorten the bubble. Under sharding 3 each of them gathers the weights again, so that the time first
+    falls and then rises with their number.
+    """
 
-    def peak(number: int) -> int:
-        whole, batches = at(number)
+    def at(index: int) -> tuple[Shape, tuple[Batch, ...]]:
+        whole = shape._replace(micro_batches=numbers[index])
+        return whole, tuple(Batch(training.work.rows // shape.data // numbers[index], 1) for training in trainings)
+
+    def peak(index: int) -> int:
+        whole, batches = at(index)
         return max(training.peak(whole, batch) for training, batch in zip(trainings, batches, strict=True))
 
-    least = peak(numbers[-1])
+    def time(index: int) -> float:
+        return _seconds(*at(index), trainings, devices)
+
+    best = last = len(numbers) - 1
+    least = peak(last)
     if not fits(least, devices.memory):
         return None, least
-    low, high = 0, len(numbers) - 1
+    if shape.optimizer_sharding == 3:
+        first = _first(0, last, lambda index: fits(peak(index), devices.memory))
+        best = _first(first, last, lambda index: time(index) <= time(index + 1))
+    return Candidate(*at(best), peak(best), time(best)), least
+
+
+def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The first index from `low` at which something holds that goes on to hold; `high`, where it does not have to, else."""
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if fits(peak(numbers[middle]), devices.memory) else (middle + 1, high)
-    time, number = min((_seconds(*at(number), trainings, devices), number) for number in numbers[low:])
-    return Candidate(*at(number), peak(number), time), least
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def _seconds(shape: Shape, batches: Sequence[Batch], trainings: Sequence[Training], devices: Devices) -> float:
     """Time of all updates of all trainings."""
     return sum(training.seconds(shape, batch, devices) for training, batch in zip(trainings, batches, strict=True))
+
+
+def _uncountable(rows: int) -> str:
+    return said(f"an effective batch of {rows:,} rows is above {MOST:,}", f"有效批次 {rows:,} 行超过 {MOST:,}")
 
 
 def _no_split(division: Shape) -> str:

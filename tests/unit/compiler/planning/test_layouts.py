@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from time import process_time
 
 import pytest
-from exhaustive import fitting, legal
+from exhaustive import fitting, legal, splits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from networks import ASCEND_8, CARD_24, CLUSTER_64, GB, HALF, LLAMA_7B, LLAMA_70B, LORA, ON_ASCEND, TINY, WORKSTATION, work
 
 from compiler.planning.architecture import Architecture
-from compiler.planning.cost import Work
+from compiler.planning.cost import Work, measured, seconds
 from compiler.planning.devices import Devices
 from compiler.planning.layouts import Batch, Candidate, search
 from compiler.planning.memory import Job, ledger
@@ -147,8 +148,21 @@ def test_every_answer_is_legal_uses_all_devices_meets_the_batch_and_fits(
         used = ledger(network, shape, replace(job, micro_batch=batch.micro_batch, accumulation=batch.accumulation))
         assert used.fits(devices.memory)
         assert used.peak == candidate.peak
+        assert candidate.seconds == pytest.approx(min(_times(candidate, one, devices)))
     assert found.candidates or found.rejected
     assert all(first.shape.weight <= second.shape.weight for first, second in pairwise(found.candidates))
+
+
+def _times(candidate: Candidate, one: Work, devices: Devices) -> list[float]:
+    """Time of each way to take the batch that fits, on the layout of a candidate."""
+    known = measured(one)
+    times: list[float] = []
+    for number, micro_batch, accumulation in splits(candidate.shape, one):
+        shape, job = candidate.shape._replace(micro_batches=number), replace(one.job, micro_batch=micro_batch, accumulation=accumulation)
+        useless = shape.optimizer_sharding == 2 and shape.pipeline == 1 and accumulation == 1
+        if not useless and ledger(one.network, shape, job).fits(devices.memory):
+            times.append(seconds(known, shape, number * accumulation, devices))
+    return times
 
 
 @given(NETWORKS, JOBS, PLACES, st.sampled_from([4, 8, 16]), st.integers(1, 400))
@@ -179,3 +193,15 @@ def test_every_division_of_the_devices_is_answered_for(count: int) -> None:
                     context = count // data // tensor // pipeline
                     factors = {f"data {data}", f"tensor {tensor}", f"pipeline {pipeline}", f"context {context}"}
                     assert (data, tensor, pipeline, context) in kept or factors & told
+
+
+def test_a_batch_beyond_counting_is_refused_at_once() -> None:
+    found = search([work(TINY, Job(micro_batch=2**31 - 1, seq_length=128), (2**31 - 1) ** 2)], Devices("gpu", 1, GB))
+    assert not found.candidates
+    assert "rows is above 2,147,483,647" in found.rejected[0].reason
+
+
+def test_a_batch_of_many_divisors_does_not_slow_the_search() -> None:
+    start = process_time()
+    assert search([work(TINY, Job(micro_batch=720720, seq_length=128), 720720 * 1024)], Devices("ascend", 1024, 64 * GB, "hccs", 128)).best
+    assert process_time() - start < 5
