@@ -98,13 +98,14 @@ CODES = {
             "Recomputation drops activations after the forward pass and computes them again in the backward pass: 20 to 30 % more time for"
             " much less memory, on devices whose runtime orders the two that way.\n\n"
             "On a CPU most of the memory is not the activations but index tables, which MindSpore's kernels keep to the end of the process;"
-            " kernels that compute again have tables of their own. Weights come out bit for bit the same, but the measured peak was 19 %"
+            " kernels that compute again have tables of their own. Weights come out bit for bit the same, but the measured peak was 9 to"
+            " 19 %"
             " (selective) and 25 to 28 % (full) higher.\n\n"
             "On a cpu use `recompute: none`. What does save memory there is a smaller micro_batch with more accumulation: the rows of an"
             " update and the result stay the same.",
             "重计算在前向之后丢弃激活值，反向时再算一遍：在运行时会据此安排次序的设备上，用多 20% 到 30% 的时间换取少得多的内存。\n\n"
             "在 CPU 上占内存最多的不是激活值，而是 MindSpore 算子一直保留到进程结束的索引表；重计算的算子又有各自的表。"
-            "得到的权重逐位相同，但实测峰值内存高出 19%（selective）和 25% 至 28%（full）。\n\n"
+            "得到的权重逐位相同，但实测峰值内存高出 9% 至 19%（selective）和 25% 至 28%（full）。\n\n"
             "在 cpu 上请使用 `recompute: none`。真正能减少内存的是减小 micro_batch 并增大 accumulation：一次更新的样本和结果都不变。",
         ),
     ),

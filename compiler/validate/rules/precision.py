@@ -170,8 +170,8 @@ def recompute_saves_memory(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
             severity="warning",
             reason=said(
                 "the weights come out the same, but MindSpore's CPU kernels keep what they allocated, and computing again takes more of "
-                "them: the measured peak rises by a fifth or more",
-                "得到的权重相同，但 MindSpore 的 CPU 算子会一直占用已分配的内存，而重计算需要更多算子：实测峰值内存上升五分之一以上",
+                "them: the measured peak rises by 9 to 28 %",
+                "得到的权重相同，但 MindSpore 的 CPU 算子会一直占用已分配的内存，而重计算需要更多算子：实测峰值内存上升 9% 至 28%",
             ),
             fix=said(
                 "use none; for less memory lower micro_batch and raise accumulation by the same factor",
