@@ -99,8 +99,7 @@ CODES = {
             " much less memory, on devices whose runtime orders the two that way.\n\n"
             "On a CPU most of the memory is not the activations but index tables, which MindSpore's kernels keep to the end of the process;"
             " kernels that compute again have tables of their own. Weights come out bit for bit the same, but the measured peak was 9 to"
-            " 19 %"
-            " (selective) and 25 to 28 % (full) higher.\n\n"
+            " 19 % (selective) and 25 to 28 % (full) higher.\n\n"
             "On a cpu use `recompute: none`. What does save memory there is a smaller micro_batch with more accumulation: the rows of an"
             " update and the result stay the same.",
             "重计算在前向之后丢弃激活值，反向时再算一遍：在运行时会据此安排次序的设备上，用多 20% 到 30% 的时间换取少得多的内存。\n\n"
