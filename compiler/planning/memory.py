@@ -3,31 +3,32 @@
 Three moments can be the peak of a step, and each item says at which it is held:
 
 - `loss`: all activations of the micro batches in flight, and the logits;
-- `backward`: all activations, and the working set of the layer whose gradient is computed;
+- `backward`: the activations still, and the working set of the layer whose gradient is computed;
 - `update`: all gradients, and the temporaries of the optimizer; activations are gone.
 
 Sources: states and their sharding are those of Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion
 Parameter Models" (arXiv:1910.02054); activations are in `memory_activations`; micro batches in flight are those of the
-one-forward-one-backward schedule, Narayanan et al. 2021 (arXiv:2104.04473).
+one-forward-one-backward schedule, Narayanan et al. 2021, "Efficient Large-Scale Language Model Training on GPU Clusters Using
+Megatron-LM" (arXiv:2104.04473). A CPU holds other things, which `memory_cpu` describes.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from compiler.planning import memory_cpu as cpu
 from compiler.planning.architecture import Architecture
-from compiler.planning.memory_activations import kept
 from compiler.planning.memory_job import Adapters, Division, Job, job
+from compiler.planning.memory_sizes import Sizes, sizes
+from compiler.wording import Said, said
 
 __all__ = ["HEADROOM", "Adapters", "Division", "Job", "Ledger", "Row", "Sizes", "Stage", "job", "ledger", "peak_bytes", "sizes"]
 
-HEADROOM = 1.3  # fragmentation, kernels' workspace and the runtime itself
-COLUMN_PARALLEL = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj")
-LOGIT_COPIES = 4  # float32 tensors of tokens x vocabulary alive at once in the loss: shifted logits, exponentials, one-hot labels, result
+HEADROOM = 1.3  # fragmentation, workspace of kernels and the runtime itself
 
 
 class Held(NamedTuple):
-    """Bytes of each item on one device of one pipeline stage."""
+    """Bytes of each item on one device of one pipeline stage; 0 where the device or the layout has none."""
 
     weights: int
     casts: int
@@ -36,137 +37,99 @@ class Held(NamedTuple):
     activations: int
     logits: int
     working: int
+    results: int
     temporaries: int
     communication: int
+    tables: int
+    graph: int
 
 
-MOMENTS: Mapping[str, tuple[str, ...]] = {
-    "loss": ("weights", "casts", "optimizer", "activations", "logits", "communication"),
-    "backward": ("weights", "casts", "optimizer", "activations", "working", "communication"),
-    "update": ("weights", "gradients", "optimizer", "temporaries", "communication"),
-}
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What does not depend on the layout, worked out once for many layouts. Parameters in values, activations in bytes."""
-
-    net: Architecture
-    job: Job
-    linear: int
-    rest: int
-    table: int
-    learnt_divided: int
-    learnt_whole: int
-    residual: int
-    whole: int
-    divided: int
-    core: int
-    logits: int
-
-
-def sizes(net: Architecture, job: Job) -> Sizes:
-    """Measure a network and a job. Cheap, but a search over layouts calls it once."""
-    layer, inputs = kept(net, job), net.linear
-    linear = sum(width * out for width, out in inputs.values())
-    adapters = job.adapters
-    divided = whole = 0
-    for target in adapters.targets if adapters else ():
-        split, copied = inputs[target][::-1] if target in COLUMN_PARALLEL else inputs[target]
-        divided, whole = divided + adapters.rank * split, whole + adapters.rank * copied  # type: ignore[union-attr]
-    rest = net.layer_parameters - linear
-    tokens = job.micro_batch * job.seq_length
-    return Sizes(
-        net=net,
-        job=job,
-        linear=linear,
-        rest=rest,
-        table=net.embedding_parameters,
-        learnt_divided=divided if adapters else linear,
-        learnt_whole=whole if adapters else rest,
-        residual=layer.residual,
-        whole=layer.whole,
-        divided=layer.divided,
-        core=layer.core,
-        logits=tokens * net.vocab_size * (4 * LOGIT_COPIES + (job.compute if job.compute != 4 else 0)),
-    )
+MOMENTS = ("loss", "backward", "update")
+ALWAYS = ("weights", "optimizer", "communication", "tables", "graph")
 
 
 def held(measured: Sizes, layout: Division, stage: int) -> Held:
     """Bytes of each item on a device of `stage` (0 is the first). Divisions that do not come out even are rounded up."""
-    net, job = measured.net, measured.job
-    tensor, pipeline, shard, data = layout.tensor, layout.pipeline, layout.optimizer_sharding, layout.data
-    layers = -(-net.num_layers // pipeline)
-    first, last = stage == 0, stage == pipeline - 1
-    tables = (first or (last and net.tied)) + (last and not net.tied)
-    table = -(-measured.table // tensor) * tables
-    full = job.adapters is None
-    layer = -(-measured.linear // tensor) + measured.rest
-    stored = layers * layer + table + last * net.hidden_size
-    learnt = layers * (-(-measured.learnt_divided // tensor) + measured.learnt_whole) + full * (table + last * net.hidden_size)
-    if not full:
-        stored += learnt
-    flight = min(pipeline - stage, layout.micro_batches)
-    cut = tensor * layout.context
-    whole = (measured.residual + measured.whole) // layout.context
-    one = whole + -(-(measured.divided + measured.core) // cut)
-    recompute = layout.recompute
-    if recompute == "full":
-        saved = measured.residual // layout.context
-    elif recompute == "selective":
-        saved = one - measured.core // cut
-    else:
-        saved = one
-    working = one if recompute == "full" else -(-measured.core // cut)
-    cast = job.compute if job.compute != job.params else 0
-    weights = stored * job.params
-    gathered = 0
-    if shard >= 3 and data > 1:
-        weights, gathered = -(-weights // data), 2 * layer * job.params
-    gradients, moments = learnt * job.params, learnt * (2 * job.moments + 4 * job.master)
-    bucket = 0 if data == 1 else min(gradients, 2 * layer * job.params)
-    if shard >= 2:
-        gradients = -(-gradients // data)
-    if shard >= 1:
-        moments = -(-moments // data)
-    accumulated = job.accumulation > 1 or (pipeline > 1 and layout.micro_batches > 1)
+    net, job, layer = measured.net, measured.job, measured.layers[layout.recompute]
+    tensor, pipeline, data, shard, context = layout.tensor, layout.pipeline, layout.data, layout.optimizer_sharding, layout.context
+    layers, last = -(-net.num_layers // pipeline), stage == pipeline - 1
+    cut, full, on_cpu = tensor * context, job.adapters is None, job.target == "cpu"
+    table = -(-measured.table // (1 if net.vocab_size % tensor else tensor))
+    ends = ((stage == 0) + (last and not (net.tied and pipeline == 1))) * table + last * net.hidden_size
+    linear = -(-measured.linear // tensor) + measured.rest
+    learnt = layers * (-(-measured.learnt_divided // tensor) + measured.learnt_whole) + full * ends
+    weights = (layers * linear + ends + (not full) * learnt) * job.params
+    gradients, moments = learnt * (4 if on_cpu else job.params), learnt * (2 * job.moments + 4 * job.master)
+    sharded = data if shard else 1
+    gathered = 2 * linear * job.params if shard >= 3 and data > 1 else 0
     return Held(
-        weights=weights,
-        casts=(layer if recompute == "full" else layers * layer) * cast,
-        gradients=gradients,
-        optimizer=moments,
-        activations=flight * layers * saved,
-        logits=last * (-(-measured.logits // cut)),
-        working=working + accumulated * 0,
-        temporaries=min(learnt, max(measured.table // tensor, measured.linear // tensor)) * 4,
-        communication=bucket + gathered + (tensor > 1) * (measured.residual // layout.context),
+        weights=-(-weights // data) if shard >= 3 else weights,
+        casts=(1 if layout.recompute == "full" else layers) * linear * job.compute * (job.compute != job.params),
+        gradients=-(-gradients // data) if shard >= 2 else gradients,
+        optimizer=-(-moments // sharded),
+        activations=min(pipeline - stage, layout.micro_batches) * layers * layer.kept.part(tensor, context),
+        logits=last * -(-measured.logits // cut),
+        working=layer.working.part(tensor, context),
+        results=layers * layer.results.part(tensor, context),
+        temporaries=cpu.UPDATE_COPIES * gradients if on_cpu else 4 * min(learnt, max(full * table, -(-measured.learnt_divided // tensor))),
+        communication=(min(gradients, 2 * linear * job.params) if data > 1 else 0) + gathered + (tensor > 1) * measured.residual // context,
+        tables=_tables(measured, layout, layers, last) + learnt * cpu.INDEX * cpu.UPDATE_DIVISIONS if on_cpu else 0,
+        graph=cpu.GRAPH + layers * layer.graph if on_cpu else 0,
     )
 
 
-def at(items: Held, accumulated: bool) -> tuple[int, int, int]:
-    """Bytes held at the loss, in the backward pass and in the update."""
-    always = items.weights + items.optimizer + items.communication
-    forward = always + items.casts + items.activations + (items.gradients if accumulated else 0)
-    return forward + items.logits, forward + items.working, always + items.gradients + items.temporaries
+def _tables(measured: Sizes, layout: Division, layers: int, last: bool) -> int:
+    """Index tables of a CPU's forward and backward kernels."""
+    inner = layers * measured.layers[layout.recompute].tables.part(layout.tensor, layout.context)
+    return inner + last * measured.head_tables // layout.context
+
+
+def accumulates(job: Job, layout: Division) -> bool:
+    """Whether gradients of one micro batch wait for those of the next, and so are held while activations are."""
+    return job.accumulation > 1 or (layout.pipeline > 1 and layout.micro_batches > 1)
+
+
+def at_moments(items: Held, accumulated: bool) -> tuple[int, int, int]:
+    """Bytes held at the loss, in the backward pass and in the update, in the order of MOMENTS."""
+    always = items.weights + items.optimizer + items.communication + items.tables + items.graph
+    waiting = always + items.casts + (items.gradients if accumulated else 0)
+    if items.graph:
+        backward = always + items.casts + items.results + items.working + items.gradients
+    else:
+        backward = waiting + items.activations + items.working
+    return waiting + items.activations + items.logits, backward, always + items.gradients + items.temporaries
 
 
 def peak_bytes(measured: Sizes, layout: Division) -> int:
     """Largest bytes of any device: those of the first or the last stage, since one between holds no more than the first."""
-    accumulated = measured.job.accumulation > 1 or (layout.pipeline > 1 and layout.micro_batches > 1)
-    peak = max(at(held(measured, layout, 0), accumulated))
-    return peak if layout.pipeline == 1 else max(peak, *at(held(measured, layout, layout.pipeline - 1), accumulated))
+    accumulated = accumulates(measured.job, layout)
+    peak = max(at_moments(held(measured, layout, 0), accumulated))
+    last = layout.pipeline - 1
+    return max(peak, *at_moments(held(measured, layout, last), accumulated)) if last else peak
 
 
-FORMULAS: Mapping[str, str] = {
-    "weights": "parameters / (tensor x pipeline) x bytes of a weight; ZeRO 3: / data",
-    "casts": "weights in the type of matrix products, where that is another one",
-    "gradients": "trained parameters x bytes of a weight; ZeRO 2: / data",
-    "optimizer": "trained parameters x 2 float32 moments; ZeRO 1: / data",
-    "activations": "layers of the stage x micro batches in flight x tensors kept by a layer",
-    "logits": "tokens x vocabulary, in float32 copies of the loss",
-    "working": "one layer whose activations are computed again, or its gradients",
-    "temporaries": "the largest tensor of an update, in float32",
-    "communication": "gradient bucket, gathered layers of ZeRO 3, all-reduced output of tensor parallelism",
+FORMULAS: Mapping[str, Said] = {
+    "weights": said(
+        "parameters / (tensor x pipeline) x bytes of a weight; ZeRO 3: / data", "参数量 / (张量 x 流水线) x 权重字节数；ZeRO 3：再 / 数据"
+    ),
+    "casts": said(
+        "weights of the layers again in the type of matrix products, where that is another", "各层权重按矩阵乘法类型的副本（类型不同时）"
+    ),
+    "gradients": said("trained parameters x bytes of a gradient; ZeRO 2: / data", "训练参数量 x 梯度字节数；ZeRO 2：/ 数据"),
+    "optimizer": said("trained parameters x two moments of AdamW; ZeRO 1: / data", "训练参数量 x AdamW 两个矩；ZeRO 1：/ 数据"),
+    "activations": said(
+        "layers of the stage x micro batches in flight x tensors that a layer keeps", "本阶段层数 x 在途微批数 x 每层保留的张量"
+    ),
+    "logits": said("tokens x vocabulary, in the float32 copies of the loss", "词元数 x 词表，损失的 float32 副本"),
+    "working": said("one layer: what is computed again, or the gradients inside it", "单层：重计算的张量，或层内梯度"),
+    "results": said("results that a CPU keeps to the end of the step", "CPU 保留到本步结束的结果"),
+    "temporaries": said("copies of an update", "更新时的临时副本"),
+    "communication": said(
+        "gradient bucket, two gathered layers of ZeRO 3, all-reduced output of tensor parallelism",
+        "梯度通信桶、ZeRO 3 聚合的两层、张量并行的 all-reduce 输出",
+    ),
+    "tables": said("index tables that CPU kernels keep", "CPU 算子保留的下标表"),
+    "graph": said("compiled graph of a CPU", "CPU 的编译图"),
 }
 
 
@@ -176,7 +139,7 @@ class Row:
 
     item: str
     bytes: int
-    formula: str
+    formula: Said
     moments: tuple[str, ...]
 
 
@@ -222,10 +185,21 @@ def ledger(architecture: Architecture, layout: Division, job: Job) -> Ledger:
 
 
 def _stage(measured: Sizes, layout: Division, number: int) -> Stage:
-    accumulated = measured.job.accumulation > 1 or (layout.pipeline > 1 and layout.micro_batches > 1)
-    items = held(measured, layout, number)
-    rows = tuple(
-        Row(name, count, FORMULAS[name], tuple(moment for moment, names in MOMENTS.items() if name in names))
-        for name, count in items._asdict().items()
-    )
-    return Stage(number, rows, dict(zip(MOMENTS, at(items, accumulated), strict=True)))
+    items, accumulated = held(measured, layout, number), accumulates(measured.job, layout)
+    held_at = _held_at(measured.job.target == "cpu", accumulated)
+    rows = tuple(Row(item, count, FORMULAS[item], held_at[item]) for item, count in items._asdict().items())
+    return Stage(number, rows, dict(zip(MOMENTS, at_moments(items, accumulated), strict=True)))
+
+
+def _held_at(on_cpu: bool, accumulated: bool) -> Mapping[str, tuple[str, ...]]:
+    """The moments that `at_moments` counts each item at."""
+    waiting = MOMENTS if accumulated else (MOMENTS[1:] if on_cpu else MOMENTS[2:])
+    return {item: MOMENTS for item in ALWAYS} | {
+        "casts": MOMENTS[:2],
+        "gradients": waiting,
+        "activations": MOMENTS[:1] if on_cpu else MOMENTS[:2],
+        "logits": MOMENTS[:1],
+        "working": MOMENTS[1:2],
+        "results": MOMENTS[1:2],
+        "temporaries": MOMENTS[2:],
+    }

@@ -14,6 +14,7 @@ HUGGING_FACE: Mapping[str, str] = {
 }  # fmt: skip
 
 Recompute = Literal["none", "selective", "full"]
+RECOMPUTES: tuple[Recompute, ...] = ("none", "selective", "full")
 
 
 class Division(Protocol):
