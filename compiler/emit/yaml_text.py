@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, cast
 
 import yaml
@@ -11,6 +12,8 @@ import yaml
 # Text that begins like a number is quoted: `1e-3` is text to one reader and a number to the other.
 NUMBER_LIKE = re.compile(r"[-+.]?[0-9]|[-+]?\.(?:inf|nan)", re.IGNORECASE)
 WIDTH = 2**20
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{0,99}|\.{1,2}/[A-Za-z0-9_./-]{0,96}")
+NO_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
 class _Dumper(yaml.SafeDumper):
@@ -57,10 +60,73 @@ def to_yaml(content: Mapping[str, Any], comment: str = "") -> bytes:
 
 
 def _text_of(content: Mapping[str, Any]) -> str:
-    text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
+    try:
+        text = "".join(f"{line}\n" for line in _block(content, ""))
+    except _NoSimpleKey:
+        text = dumped(content)
     if yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) != content:
         raise ValueError("the written YAML does not read back as what was meant")
     return text
+
+
+def dumped(content: Any) -> str:
+    """The text that PyYAML makes: what is written here is the same, in a tenth of the time."""
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
+
+
+def _block(value: Any, indent: str) -> Iterator[str]:
+    """Lines of a mapping or a list, every one indented; one line for what fits on it."""
+    if isinstance(value, Mapping) and value:
+        for key, item in cast(Mapping[str, Any], value).items():
+            yield from _entry(f"{indent}{_key(key)}:", item, f"{indent}  ")
+    elif isinstance(value, list) and value:
+        for item in cast(list[Any], value):
+            first, *rest = _block(item, f"{indent}  ")
+            yield f"{indent}- {first.lstrip(' ')}"
+            yield from rest
+    else:
+        yield f"{indent}{_plain(value)}"
+
+
+def _entry(head: str, item: Any, indent: str) -> Iterator[str]:
+    if isinstance(item, (Mapping, list)) and item:
+        yield head
+        yield from _block(item, indent)
+    else:
+        yield f"{head} {_plain(item)}"
+
+
+def _plain(value: Any) -> str:
+    """A scalar, or a mapping or list without content."""
+    if type(value) is str:
+        return _quoted(value)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return float_text(value)
+    return str(value) if type(value) is int else dumped(value).rstrip("\n")
+
+
+@cache
+def _quoted(text: str) -> str:
+    """A text with the quotes that it needs; most are words."""
+    if WORD.fullmatch(text) and text.lower() not in NO_TEXT:
+        return text
+    return dumped({"key": text}).removeprefix("key: ").rstrip("\n")
+
+
+@cache
+def _key(text: str) -> str:
+    if WORD.fullmatch(text) and text.lower() not in NO_TEXT:
+        return text
+    written = dumped({text: None})
+    if written.startswith("?"):
+        raise _NoSimpleKey
+    return written.removesuffix(": null\n")
+
+
+class _NoSimpleKey(Exception):
+    """A key that does not fit on one line with its value: PyYAML knows the form."""
 
 
 def to_json(content: Mapping[str, Any]) -> bytes:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from compiler.emit.yaml_text import float_text, to_json, to_yaml
+from compiler.emit.yaml_text import dumped, float_text, to_json, to_yaml
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 TREES = st.dictionaries(
@@ -65,6 +65,13 @@ def test_text_that_looks_like_something_else_stays_text_for_both_readers(value: 
 @given(TREES)
 def test_any_tree_reads_back_as_itself(tree: dict[str, Any]) -> None:
     assert yaml.safe_load(to_yaml(tree)) == tree
+
+
+@given(TREES)
+@example({"a": [], "b": {}, "c": [[], {}, [[1]], [{"x": [1, {"y": 2}]}]], "": "", "yes": "no", "a b": "a: b", "x" * 200: "- x", "#": " "})
+@example({"words": ["../../data/raw", ".", "..", "./", "a" * 300, "a-b", "_", "N", "Null", "- a", "a\n b", "\u2028", "键: 值", "\ufeff"]})
+def test_the_text_is_that_of_pyyaml(tree: dict[str, Any]) -> None:
+    assert to_yaml(tree).decode() == dumped(tree)
 
 
 @given(TREES)
