@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from compiler.planning.cost import flops_per_token, measured
 from compiler.planning.devices import Devices
-from compiler.planning.layouts import Batch, Search, Training, fits
+from compiler.planning.layouts import Batch, Search, Training, fits, refusal
 from compiler.planning.legality import Refusals, divisions, only_data, recomputed, refusals, shardings
 from compiler.planning.memory import Adapters
 from compiler.planning.shape import RECOMPUTE, Shape, gigabytes
@@ -151,9 +151,11 @@ def _heavier(rung: Rung, found: Search, trainings: list[Training], refused: Refu
     devices, best = found.devices, found.best
     if best and rung.used(best.shape):
         return Step(rung.kind, rung.name, "taken", _said(_how(rung, best.shape)), best.peak)
-    legal = [shape for shape in _shapes(devices, refused) if rung.within(shape) and rung.used(shape)]
+    shapes = [shape for shape in _shapes(devices, refused) if rung.within(shape) and rung.used(shape)]
+    legal = [shape for shape in shapes if not refusal(shape, trainings)]
     if not legal:
-        return Step(rung.kind, rung.name, "impossible", _said(_refusal(rung, devices, refused)))
+        reason = refusal(shapes[0], trainings) if shapes else _refusal(rung, devices, refused)
+        return Step(rung.kind, rung.name, "impossible", _said(reason))
     peak = min(_least(trainings, shape) for shape in legal)
     if best:
         return Step(rung.kind, rung.name, "not needed", _faster(rung, found), peak)

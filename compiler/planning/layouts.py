@@ -124,10 +124,9 @@ def search(works: Sequence[Work], devices: Devices) -> Search:
 
 def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -> tuple[list[Candidate], Rejected | None]:
     """What fits of one division, with each level of sharding and of recomputation; or why nothing does."""
-    numbers = _micro_batches(division, trainings)
-    refused = uneven_parts(division, trainings[0].work) or ("" if numbers else _no_split(division))
-    if refused:
+    if refused := refusal(division, trainings):
         return [], Rejected(described(division), refused, division)
+    numbers = _micro_batches(division, trainings)
     found: list[Candidate] = []
     tried: list[tuple[int, Shape]] = []
     for sharding in shardings(division, devices):
@@ -143,6 +142,11 @@ def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -
         return found, None
     peak, shape = min(tried)
     return [], Rejected(described(division) or said("one device", "单卡"), _too_large(peak, shape, devices), shape, peak)
+
+
+def refusal(division: Shape, trainings: Sequence[Training]) -> str:
+    """Why a division of legal factors cannot be as a whole; empty where it can."""
+    return uneven_parts(division, trainings[0].work) or ("" if _micro_batches(division, trainings) else _no_split(division))
 
 
 def _micro_batches(division: Shape, trainings: Sequence[Training]) -> list[int]:

@@ -6,17 +6,17 @@ from compiler.diagnostics import Diagnostic
 from compiler.planning.cost import bubble, cost
 from compiler.planning.devices import Devices, devices
 from compiler.planning.ladder import ladder
-from compiler.planning.layouts import fits
+from compiler.planning.layouts import Search, fits
 from compiler.planning.legality import launches, slow_link
 from compiler.planning.memory import HEADROOM, Ledger
-from compiler.planning.shape import described, gigabytes, weight
+from compiler.planning.shape import Shape, described, gigabytes, weight
 from compiler.planning.study import ledgers, studied, works
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.spec.train import Layout
 from compiler.validate.rules.layout import as_written, fitting_layouts
 from compiler.validate.rules.registry import Rules
-from compiler.wording import Said, said
+from compiler.wording import Said, in_language, said
 
 RULES = Rules()
 
@@ -93,24 +93,46 @@ def _without_layout(spec: Spec) -> Said:
 
 @RULES.needing(*_SECTIONS)
 def some_layout_fits(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    if spec.parallel != "auto" or studied(spec).best:
-        return
-    found = studied(spec)
-    least = min((one for one in found.rejected if one.peak is not None), key=lambda one: one.peak or 0, default=None)
-    shown = f"{{{described(least.shape)}}}: {least.reason}" if least and least.shape else ""
-    chinese = f"{{{described(least.shape)}}}：{getattr(least.reason, 'zh', least.reason)}" if least and least.shape else ""
-    count = spec.device.count
-    yield Diagnostic(
+    if spec.parallel == "auto":
+        found = studied(spec)
+        if found.best is None:
+            yield _too_large(spec, found) if any(one.peak for one in found.rejected) else _no_division(spec, found)
+
+
+def _devices_of(spec: Spec) -> str:
+    return f"{spec.device.count} device{'s' * (spec.device.count != 1)}"
+
+
+def _too_large(spec: Spec, found: Search) -> Diagnostic:
+    """Nothing that is legal fits: the closest layout with its numbers."""
+    least = min((one for one in found.rejected if one.peak), key=lambda one: one.peak or 0)
+    shape = f"{{{described(least.shape or Shape())}}}"
+    return Diagnostic(
         "MS0366",
-        said(f"no layout of {count} device{'s' * (count != 1)} fits", f"{count} 个设备上没有可容纳的布局"),
+        said(f"no layout of {_devices_of(spec)} fits", f"{spec.device.count} 个设备上没有可容纳的布局"),
+        path=("parallel",),
+        reason=said(f"the closest, {shape}: {least.reason}", f"最接近的是 {shape}：{in_language(least.reason, 'zh')}"),
+        fix=_without_layout(spec),
+    )
+
+
+def _no_division(spec: Spec, found: Search) -> Diagnostic:
+    """No way to divide is legal: most often the rows of an update do not divide by the devices."""
+    told = found.rejected[:_SHOWN]
+    rows = max(work.rows for work in found.works)
+    multiple = -(-rows // spec.device.count) * spec.device.count
+    return Diagnostic(
+        "MS0361",
+        said(f"{_devices_of(spec)} cannot be shared out", f"{spec.device.count} 个设备无法均分"),
         path=("parallel",),
         reason=said(
-            f"the closest, {shown}" if shown else "; ".join(f"{one.what}: {one.reason}" for one in found.rejected[:_SHOWN]),
-            f"最接近的是 {chinese}"
-            if chinese
-            else "；".join(f"{one.what}：{getattr(one.reason, 'zh', one.reason)}" for one in found.rejected[:_SHOWN]),
+            "; ".join(f"{one.what}: {one.reason}" for one in told),
+            "；".join(f"{one.what}：{in_language(one.reason, 'zh')}" for one in told),
         ),
-        fix=_without_layout(spec),
+        fix=said(
+            f"choose micro_batch x accumulation as a multiple of the devices, such as {multiple}, or another device.count",
+            f"使 micro_batch x accumulation 为设备数的倍数，例如 {multiple}，或改变 device.count",
+        ),
     )
 
 

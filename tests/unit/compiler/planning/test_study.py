@@ -84,6 +84,15 @@ def test_where_nothing_fits_auto_is_an_error_with_the_numbers_and_the_ways_out()
     assert "LoRA" in fault.fix
 
 
+def test_where_no_division_is_legal_auto_says_which_batch_would_be() -> None:
+    with pytest.raises(Faults) as caught:
+        review(load(ROOT, "demo", ["parallel=auto", "device.count=3", "device.device_ids=[0,1,2]"]))
+    (fault,) = [one for one in caught.value.diagnostics if one.severity == "error"]
+    assert fault.code == "MS0361"
+    assert "16 rows (pretrain) does not divide by 3" in fault.reason
+    assert "such as 18" in fault.fix
+
+
 @pytest.mark.parametrize(("share", "severity"), [(0.9, "error"), (1.1, "warning"), (1.31, "")])
 def test_a_peak_above_the_memory_is_an_error_and_a_lack_of_headroom_a_warning(share: float, severity: str) -> None:
     memory = f"device.memory={int(share * peak('device=gpu'))}"
