@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from compiler.mindformers.block import Block
+from compiler.mindformers.block import Block, UndeclaredValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Wrapper(Block):
 
     `accumulation`: ours, of `CpuTrainOneStepCell` alone; the rows of a batch are divided into so many micro batches.
     `micro_batch_num`: of `MFPipelineWithLossScaleCell` alone, which mindformers takes for pipelines and for accumulation in
-    semi-automatic parallel mode, whatever the file says.
+    semi-automatic parallel mode, whatever the file says. Any other cell ignores them, so UndeclaredValue is raised.
     """
 
     type: WrapperType
@@ -56,3 +56,9 @@ class Wrapper(Block):
     scale_sense: float | DynamicScale = 1.0
     use_clip_grad: bool = True
     max_grad_norm: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for key, cell in (("accumulation", "CpuTrainOneStepCell"), ("micro_batch_num", "MFPipelineWithLossScaleCell")):
+            if getattr(self, key) is not None and self.type != cell:
+                raise UndeclaredValue(f"Wrapper.{key} is of {cell}; {self.type} would ignore it")

@@ -76,3 +76,9 @@ def test_blocks_and_tuples_are_written_as_mappings_and_lists() -> None:
     written = mf.written(parallel)
     assert written["dataset_strategy"] == [[2, 1], [2, 1]]
     assert written["strategy_ckpt_config"] == {"only_trainable_params": False}
+
+
+@pytest.mark.parametrize("key", ["accumulation", "micro_batch_num"])
+def test_a_key_of_another_training_cell_is_refused(key: str) -> None:
+    with pytest.raises(mf.UndeclaredValue, match=f"{key} is of .*; MFTrainOneStepCell would ignore it"):
+        mf.Wrapper(type="MFTrainOneStepCell", max_grad_norm=1.0, **{key: 2})
