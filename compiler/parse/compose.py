@@ -30,6 +30,8 @@ from compiler.source import SourceTree
 from compiler.wording import said
 
 PRIMARY = "mindspec"
+# Hydra refuses some entries of a defaults list, and some deletions, with a Python error of its own.
+_REFUSALS = (HydraException, OmegaConfBaseException, ValueError, LookupError, RecursionError, AssertionError, TypeError)
 
 
 def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
@@ -98,7 +100,7 @@ def _compose(root: Path, given: list[GivenOverride], option: str) -> SourceTree:
         files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
         try:
             config = _composed(loader, accepted, option)
-        except (HydraException, OmegaConfBaseException, ValueError, LookupError, RecursionError) as error:
+        except _REFUSALS as error:
             fault, culprit = hydra_faults.explain(error, accepted, files, groups)
             start = files.parsed.get(f"experiment/{option}.yaml")
             refused.append(replace(fault, place=fault.place or (_start(start) if start else None)))

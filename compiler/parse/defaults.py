@@ -9,7 +9,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.files import SpecFile, entry
 from compiler.parse.groups import Groups
 from compiler.source import Place
-from compiler.wording import Said, said
+from compiler.wording import Said, listed, said
 
 PRIMARY = "specs/mindspec.yaml"
 _EXAMPLE = said("write a list such as `[_self_, {override /model: NAME}]`", "请写 `[_self_, {override /model: NAME}]` 这样的列表")
@@ -95,19 +95,23 @@ def _malformed(file: SpecFile) -> Iterator[Diagnostic]:
 
 def _misshapen(item: yaml.Node) -> Said | None:
     """What is wrong with the form of one entry."""
-    if isinstance(item, yaml.ScalarNode):
-        return (
-            None
-            if item.tag.endswith(":str")
-            else said(f"{item.value or 'null'} is no name of a file", f"{item.value or 'null'} 不是文件名")
-        )
-    if not isinstance(item, yaml.MappingNode):
+    if isinstance(item, yaml.MappingNode):
+        return _misshapen_choice(item)
+    if not isinstance(item, yaml.ScalarNode):
         return said("an entry is a list", "某一项是列表")
+    name = item.value or "null"
+    plain = item.tag.endswith(":str") and name != "???"
+    return None if plain else said(f"{name} is no name of a file", f"{name} 不是文件名")
+
+
+def _misshapen_choice(item: yaml.MappingNode) -> Said | None:
     if len(item.value) != 1:
         return said(
             f"an entry with {len(item.value)} groups; each is an entry of its own", f"一项中有 {len(item.value)} 个配置组，应各占一项"
         )
     key, value = item.value[0]
+    if not str(key.value).strip(" /"):
+        return said("an entry names no group", "某一项没有写配置组")
     if unknown := [word for word in str(key.value).split()[:-1] if word not in _WORDS]:
         return said(f"{unknown[0]} is none of {', '.join(_WORDS)}", f"{unknown[0]} 不是 {'、'.join(_WORDS)} 之一")
     nodes = value.value if isinstance(value, yaml.SequenceNode) else [value]
@@ -146,11 +150,12 @@ def _repeated(file: SpecFile) -> Iterator[Diagnostic]:
             message = said(f"the group {one.group} is overridden twice", f"配置组 {one.group} 被覆盖了两次")
             reason = said("only one of the two files would be used", "两个文件只有一个会被采用")
             yield _fault("MS0116", file.at(one.node), message, said("keep one", "请只保留一个"), reason)
-        if one.group == "experiment":
+        seen.add(one.group)
+    for one in (one for one in entries(file) if one.written.startswith("/") or one.overrides):
+        if one.group == "experiment" and file.file != PRIMARY:
             message = said("the experiment is chosen by its name", "实验由其名称选定")
             fix = said(f"to build on another experiment write `- {one.option}`", f"要以另一个实验为基础，请写 `- {one.option}`")
             yield _fault("MS0120", file.at(one.node), message, fix, said("this entry would be ignored", "这一项会被忽略"))
-        seen.add(one.group)
 
 
 def _unknown(file: SpecFile, groups: Groups) -> Iterator[Diagnostic]:
@@ -158,6 +163,8 @@ def _unknown(file: SpecFile, groups: Groups) -> Iterator[Diagnostic]:
     folder = file.file.removeprefix("specs/").rpartition("/")[0]
     for one in entries(file):
         group, option = _absolute(one.written, folder), one.option
+        if option == "???" and file.file != PRIMARY:
+            yield _left_open(file, one, groups)
         if option in ("_self_", "???") or "hydra" in group or "optional" in one.words or "${" in f"{one.written}{option}":
             continue
         if not one.written:
@@ -166,6 +173,17 @@ def _unknown(file: SpecFile, groups: Groups) -> Iterator[Diagnostic]:
             yield groups.no_group(group, file.at(one.key))
         elif option is not None and not groups.has(group, option):
             yield groups.no_option(group, option, file.at(one.node))
+
+
+def _left_open(file: SpecFile, one: Entry, groups: Groups) -> Diagnostic:
+    options = listed(groups.options(one.group))
+    return Diagnostic(
+        "MS0110",
+        said(f"a file of the group {one.group} must be chosen", f"必须在配置组 {one.group} 中选一个文件"),
+        file.at(one.node),
+        ("defaults",),
+        fix=said(f"known: {options}", f"可用的有：{options.zh}"),
+    )
 
 
 def _absolute(written: str, folder: str) -> str:

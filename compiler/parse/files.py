@@ -240,7 +240,7 @@ def _unreadable_reference(text: str) -> Said | None:
         OmegaConf.create({"text": text})
     except GrammarParseError as error:
         line = str(error).splitlines()[0]
-        return said(line, "花括号没有闭合" if text.count("{") > text.count("}") else line)
+        return said("{ is never closed", "{ 没有闭合") if text.count("{") > text.count("}") else said(line, line)
     return None
 
 

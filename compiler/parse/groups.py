@@ -31,7 +31,8 @@ class Groups:
 
     def has(self, name: str, option: str) -> bool:
         """Whether an option of a group exists; its name may be a path, and end in .yaml."""
-        return (self.specs / name / f"{option.removesuffix('.yaml')}.yaml").is_file()
+        inside = ".." not in option.split("/")
+        return inside and (self.specs / name / f"{option.removesuffix('.yaml')}.yaml").is_file()
 
     def no_option(self, name: str, option: str, place: Place | None, key: str = "") -> Diagnostic:
         """The fault of an option that is not there; `key` is what stands before the `=` of an override."""

@@ -60,6 +60,12 @@ def _of_override(override: GivenOverride, message: str) -> Diagnostic:
         )
     if "list index out of range" in message or "invalid literal for int" in message:
         return _no_item(override)
+    if "looks like a config group override" in message:
+        group = override.parsed.key_or_group
+        text = said(f"{group} is no group, so it cannot be moved with @", f"{group} 不是配置组，不能用 @ 移动")
+        return Diagnostic(
+            "MS0115", text, override.key_place, fix=said(f"write {group}={raw}", f"请写成 {group}={raw}"), suggestion=f"{group}={raw}"
+        )
     first = message.splitlines()[0]
     return Diagnostic(
         "MS0113",
@@ -108,7 +114,7 @@ def _of_file(message: str, files: SpecFiles) -> Diagnostic:
     twice = re.match(r"(?:Multiple values for )?([\w/]+)(?: appears more than once|\. To override)", message)
     if twice:
         return _chosen_twice(twice.group(1), files)
-    absent = re.search(r"Could not override '([^']+)'. No match in the defaults list", message)
+    absent = re.search(r"Could not override '([^']+)'\.", message)
     if absent:
         return _nothing_to_override(absent.group(1), files)
     if clash := _clash(message, files):
@@ -153,6 +159,9 @@ def _nothing_to_override(written: str, files: SpecFiles) -> Diagnostic:
     if one is not None and not one.written.startswith("/"):
         meant = f"override /{one.group}: {one.option}"
         message = said(f"{one.group} needs a slash: a group is named from specs/ on", f"{one.group} 前要加斜杠：配置组从 specs/ 起算")
+    elif one is not None and "@" in written:
+        meant = f"override {one.written}: {one.option}"
+        message = said(f"the group {name} has no second place, such as {written}", f"配置组 {name} 没有 {written} 这样的另一处")
     else:
         meant = f"/{name}: {one.option if one else 'NAME'}"
         message = said(f"the group {name} is chosen nowhere, so it cannot be overridden", f"配置组 {name} 尚未选用，无法覆盖")

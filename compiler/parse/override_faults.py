@@ -11,27 +11,36 @@ from compiler.source import Place
 from compiler.suggest import closest, did_you_mean
 from compiler.wording import Said, said
 
-_KEY = re.compile(r"(\+\+?|~)?[A-Za-z_][\w/@:-]*(\.[\w-]+)*(\[\d+\])?", re.ASCII)
-_FUNCTIONS = ("choice", "range", "interval", "glob", "sort", "shuffle", "tag", "int", "float", "str", "bool", "json_str")
+_KEY = re.compile(r"(\+\+?|~)?[A-Za-z_][\w/-]*(@[\w.:]*)?(\.\w[\w-]*)*(\[\d+\])?", re.ASCII)
+_FUNCTIONS = ("choice", "range", "interval", "glob", "sort", "shuffle", "tag", "int", "float", "str", "bool")
 
 
 def unreadable(number: int, text: str, error: Exception) -> Diagnostic:
     """The fault of the override `number`, whose text Hydra refused with an error."""
     key, equals, value = text.partition("=")
+    if "[" in key and _KEY.fullmatch(key):
+        return lone_item(place_of(number, text, len(key) + 1))
     if not equals:
         return _no_value(number, text)
     if not _KEY.fullmatch(key):
         return _no_key(number, text, key, value)
-    if "[" in key:
-        message = said("an item of a list cannot be set alone", "不能单独设置列表中的某一项")
-        fix = said("give the whole list: key=[a,b]", "请给出整个列表：key=[a,b]")
-        return Diagnostic("MS0107", message, place_of(number, text, len(key) + 1), fix=fix)
     return _unreadable_value(number, text, error)
 
 
 def place_of(number: int, text: str, index: int) -> Place:
     """The place of a character of an override; of its last one where the index is behind it."""
-    return Place(f"<override {number}>", 1, min(index, max(len(text) - 1, 0)) + 1, text)
+    return Place(f"<override {number}>", 1, min(index, max(len(text) - 1, 0)) + 1, one_line(text))
+
+
+def one_line(text: str) -> str:
+    """An override as it can be shown above a caret: each line end as one sign."""
+    return re.sub(r"[\r\n\x85\u2028\u2029]", "\u2424", text)
+
+
+def lone_item(place: Place) -> Diagnostic:
+    """The fault of setting, or taking away, one item of a list."""
+    message = said("an item of a list cannot be set alone", "不能单独设置列表中的某一项")
+    return Diagnostic("MS0107", message, place, fix=said("give the whole list: key=[a,b]", "请给出整个列表：key=[a,b]"))
 
 
 def _no_value(number: int, text: str) -> Diagnostic:
@@ -57,7 +66,7 @@ def _no_key(number: int, text: str, key: str, value: str) -> Diagnostic:
                 "write the value in the file of the experiment: there any text may be a key", "请写进实验文件，文件中的键可以是任意文本"
             ),
         )
-    meant = key.strip().strip("./-").strip()
+    meant = re.sub(r"\.{2,}", ".", key.strip().strip("./-").strip())
     example = f"{meant}={value}" if _KEY.fullmatch(meant) else "pretrain.steps=100"
     return Diagnostic(
         "MS0107",

@@ -14,7 +14,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.defaults import foreign_setting
 from compiler.parse.files import ambiguous
 from compiler.parse.groups import Groups
-from compiler.parse.override_faults import quoted, unreadable
+from compiler.parse.override_faults import lone_item, one_line, quoted, unreadable
 from compiler.parse.scalars import is_ambiguous
 from compiler.source import Path, Place, children
 from compiler.wording import Said, said
@@ -56,7 +56,7 @@ class GivenOverride:
         return self.text.partition("=")[2].strip()
 
     def _place(self, index: int) -> Place:
-        return Place(f"<override {self.number}>", 1, index + 1, self.text)
+        return Place(f"<override {self.number}>", 1, index + 1, one_line(self.text))
 
 
 def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tuple[list[GivenOverride], list[Diagnostic]]:
@@ -74,7 +74,24 @@ def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tu
         found = [] if sweep and override.parsed.is_sweep_override() else list(_check(override, groups))
         faults += found
         given += [override] if not found else []
-    return given, faults
+    return given, [*faults, *_set_twice(given)]
+
+
+def _set_twice(given: Sequence[GivenOverride]) -> Iterator[Diagnostic]:
+    """Hydra takes the last of two without a word."""
+    first: dict[str, GivenOverride] = {}
+    for override in given:
+        key = override.parsed.key_or_group
+        if key in first and not isinstance(override.value, dict):
+            yield Diagnostic(
+                "MS0103",
+                said(f"{key} is set twice", f"{key} 设置了两次"),
+                override.key_place,
+                reason=said("only one of the two values would be used", "两个值只有一个会被采用"),
+                fix=said("keep one", "请只保留一个"),
+                related=((said("first set here", "首次设置在这里"), first[key].key_place),),
+            )
+        first.setdefault(key, override)
 
 
 def _refuse_empty_key(parsed: Override) -> None:
@@ -99,7 +116,7 @@ def _check(override: GivenOverride, groups: Groups) -> Iterator[Diagnostic]:
     if override.parsed.is_sweep_override():
         yield _several(override)
         return
-    if override.parsed.is_hydra_override():
+    if override.parsed.is_hydra_override() or override.parsed.key_or_group == "hydra":
         yield foreign_setting(override.key_place)
         return
     if override.parsed.key_or_group == "experiment":
@@ -108,6 +125,8 @@ def _check(override: GivenOverride, groups: Groups) -> Iterator[Diagnostic]:
     if override.is_group:
         yield from _choice(override, groups)
         return
+    if override.parsed.is_delete() and any(isinstance(part, int) for part in override.path):
+        yield lone_item(override.key_place)
     for text in _plain_texts(override):
         if is_ambiguous(text):
             yield ambiguous(text, override.value_place, override.path)
@@ -118,7 +137,7 @@ def _experiment(override: GivenOverride) -> Diagnostic:
         "MS0120",
         said("the experiment is chosen by its name", "实验由其名称选定"),
         override.key_place,
-        fix=said(f"leave it out, and name the experiment first: {override.raw}", f"请去掉，并把实验名写在最前：{override.raw}"),
+        fix=said("leave it out; its name stands behind the command", "请去掉；实验名写在命令之后"),
     )
 
 

@@ -114,7 +114,7 @@ def _refers_to_itself(path: Path, text: str) -> Diagnostic:
 
 
 def _refers_to_nothing(raw: Mapping[str, Any], path: Path, text: str, told: str) -> Diagnostic:
-    if "Recursive interpolation" in told:
+    if "Recursive interpolation" in told or "Interpolation to parent" in told:
         return _refers_to_itself(path, text)
     absent = next((one for one in _REFERENCE.findall(text) if _select(raw, _absolute(path, one)) is None), "")
     meant = _existing(raw, _absolute(path, absent)) if absent else ""

@@ -35,7 +35,7 @@ class _Reader:
     def read(self) -> Iterator[tuple[int, Said]]:
         for token in _TOKEN.finditer(self.value):
             kind, text = str(token.lastgroup), token.group()
-            if kind == "blank":
+            if kind == "blank" and text not in "\r\n":
                 continue
             if message := getattr(self, f"_{kind}")(token.start(), text):
                 yield token.start(), message
@@ -48,6 +48,9 @@ class _Reader:
 
     def _quoted(self, _index: int, _text: str) -> Said | None:
         return None if self.before in _STARTS else said("a quoted text stands beside other text", "带引号的文本与其他文本相连")
+
+    def _blank(self, _index: int, _text: str) -> Said | None:
+        return said("a line end has no place in a text without quotes", "不带引号的文本中不能有换行符")
 
     def _escaped(self, _index: int, _text: str) -> Said | None:
         return None

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pydantic
 
+from compiler import suggest
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path, Place, SourceTree, leaves
 from compiler.spec import Spec
 from compiler.spec.declare import DOC_ZH_KEY, TYPE_KEY
-from compiler import suggest
 from compiler.validate.described import TYPE_NAMES, describe, show
 from compiler.wording import Said, listed, said
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+from compiler import suggest
 from compiler.diagnostics import Diagnostic
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.spec.delivery import Metric
-from compiler import suggest
 from compiler.validate.rules.data import repeated
 from compiler.validate.rules.files import missing_plain_file, missing_template
 from compiler.validate.rules.registry import Rules

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from compiler import suggest
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path as KeyPath
 from compiler.source import SourceTree
-from compiler import suggest
 from compiler.wording import Said, listed, said
 
 _OWN = ("experiments", ".dvc", ".git", ".mindspec", ".venv")

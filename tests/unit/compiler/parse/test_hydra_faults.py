@@ -99,6 +99,28 @@ def test_the_override_that_is_offered_composes(override: str, meant: str, projec
     load(root, "try", [meant])
 
 
+@pytest.mark.parametrize(
+    ("overrides", "code"),
+    [
+        (["~finetune.lora.targets.0"], "MS0107"),
+        (["~finetune.lora.targets[0]"], "MS0107"),
+        (["seed=1", "seed=2"], "MS0103"),
+        (["model=small", "model=small"], "MS0103"),
+        (["model=../experiment/good"], "MS0106"),
+        (["title@x=3"], "MS0115"),
+        (["title=a\nb"], "MS0107"),
+        (["hydra=3"], "MS0120"),
+        (["+hydra=3"], "MS0120"),
+        (["~experiment"], "MS0120"),
+        (["title:x=4"], "MS0107"),
+        (["finetune.lora.targets.-1=a"], "MS0107"),
+    ],
+)
+def test_odd_overrides_are_refused_in_place(overrides: list[str], code: str, project: Project) -> None:
+    (fault,) = faults(project(""), *overrides)
+    assert (fault.code, fault.place and fault.place.file) == (code, f"<override {len(overrides)}>")
+
+
 def test_a_group_needs_its_slash(project: Project) -> None:
     (fault,) = faults(project("defaults: [_self_, {override model: small}]\n"))
     assert (fault.code, fault.suggestion) == ("MS0115", "/model")
