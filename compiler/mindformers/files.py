@@ -1,9 +1,10 @@
 """The whole files: training and fine-tuning, evaluation, prediction."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from compiler.mindformers.block import Block
+from compiler.mindformers.block import Block, UndeclaredValue
 from compiler.mindformers.callbacks import Callback
 from compiler.mindformers.dataset import Dataset, DatasetTask
 from compiler.mindformers.general import Context, Runner, Trainer
@@ -46,6 +47,35 @@ class TrainingConfig(Block):
     callbacks: tuple[Callback, ...]
     runner_wrapper: Wrapper
     model: Model | Qwen3Model
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for contradiction in _contradictions(self):
+            raise UndeclaredValue(contradiction)
+
+
+def _contradictions(config: TrainingConfig) -> Iterator[str]:
+    """What mindformers would reset without a word, or refuse only when the ranks have started."""
+    parallel, degrees, steps = config.parallel, config.parallel_config, config.runner_config.gradient_accumulation_steps
+    semi_auto, pipelined = parallel is not None and parallel.parallel_mode == 1, degrees.pipeline_stage > 1
+    if config.use_parallel != (parallel is not None):
+        yield "use_parallel goes with a parallel context"
+    if not semi_auto and degrees != ParallelConfig():
+        yield "degrees other than 1 are reset outside semi-automatic mode"
+    if steps > 1 and (pipelined or not semi_auto):
+        yield "gradient_accumulation_steps is reset to 1 in a pipeline and outside semi-automatic mode"
+    if degrees.micro_batch_num > 1 and not pipelined:
+        yield "micro_batch_num is reset to 1 without a pipeline"
+    if pipelined and degrees.vocab_emb_dp:
+        yield "vocab_emb_dp is reset to False in a pipeline"
+    if (config.runner_wrapper.type == "MFPipelineWithLossScaleCell") != (semi_auto and (pipelined or steps > 1)):
+        yield "runner_wrapper.type is reset where mindformers divides an update, and needs it"
+    if config.auto_trans_ckpt and not semi_auto:
+        yield "auto_trans_ckpt needs the strategies of semi-automatic mode"
+    if parallel and semi_auto and len(parallel.dataset_strategy or ()) != len(config.train_dataset.input_columns):
+        yield "dataset_strategy has one part for each column"
+    if config.use_legacy != isinstance(config.model, Model):
+        yield "use_legacy goes with the legacy Llama"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,8 @@
 """What a layout becomes in a mindformers file, and that it is nothing that mindformers would reset."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from compiler import mindformers as mf
@@ -128,3 +131,39 @@ def test_fields_of_a_device_are_those_of_its_profile() -> None:
         if isinstance(file.model, mf.Model):
             model = file.model.model_config
             assert (model.use_flash_attention, model.fused_rms_norm, model.use_rope_slice) == (ascend, ascend, not ascend), case.name
+
+
+SEMI_AUTO = mf.Parallel(parallel_mode=1, gradients_mean=False, dataset_strategy=((4, 1),))
+
+
+@pytest.mark.parametrize(
+    ("contradiction", "changes"),
+    [
+        ("use_parallel goes with", {"use_parallel": True}),
+        ("degrees other than 1 are reset", {"parallel_config": mf.ParallelConfig(data_parallel=2)}),
+        (
+            "gradient_accumulation_steps is reset",
+            {"runner_config": mf.Runner(epochs=1, batch_size=1, sink_mode=False, gradient_accumulation_steps=2)},
+        ),
+        ("auto_trans_ckpt needs", {"auto_trans_ckpt": True}),
+        ("use_legacy goes with", {"use_legacy": False}),
+        ("runner_wrapper.type is reset", {"runner_wrapper": mf.Wrapper(type="MFPipelineWithLossScaleCell", max_grad_norm=1.0)}),
+    ],
+)
+def test_a_contradiction_on_one_device_cannot_be_made(contradiction: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(mf.UndeclaredValue, match=contradiction):
+        replace(pretrain_config(made(ASCEND)), **changes)
+
+
+@pytest.mark.parametrize(
+    ("contradiction", "changes"),
+    [
+        ("micro_batch_num is reset", {"parallel_config": mf.ParallelConfig(data_parallel=4, micro_batch_num=2)}),
+        ("vocab_emb_dp is reset", {"parallel_config": mf.ParallelConfig(data_parallel=2, pipeline_stage=2, micro_batch_num=2)}),
+        ("dataset_strategy has one part", {"parallel": replace(SEMI_AUTO, dataset_strategy=((4, 1), (4, 1)))}),
+        ("dataset_strategy has one part", {"parallel": replace(SEMI_AUTO, dataset_strategy=None)}),
+    ],
+)
+def test_a_contradiction_on_several_devices_cannot_be_made(contradiction: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(mf.UndeclaredValue, match=contradiction):
+        replace(pretrain_config(made(ASCEND, FOUR, {"parallel.data": 4})), **changes)
