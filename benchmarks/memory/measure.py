@@ -20,7 +20,7 @@ from configurations import CONFIGURATIONS, Configuration  # noqa: E402
 MEASURED, PAGE = HERE / "measured.json", HERE / "README.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 HEADER = """\
-| training | layers x hidden / heads (kv) / vocabulary | rows x tokens | activations, loss and their tables | measured peak | ledger | off by | |
+| training | layers x hidden / heads (kv) / vocabulary | rows x tokens | activations, loss, their tables | measured | ledger | off by | |
 |---|---|---|---:|---:|---:|---:|---|
 """
 

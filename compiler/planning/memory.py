@@ -61,10 +61,10 @@ def held(measured: Sizes, layout: Division, stage: int) -> Held:
     weights = (layers * linear + ends + (not full) * learnt) * job.params
     gradients, moments = learnt * (4 if on_cpu else job.params), learnt * (2 * job.moments + 4 * job.master)
     sharded = data if shard else 1
-    gathered = 2 * linear * job.params if shard >= 3 and data > 1 else 0
+    gathered = min(2 * linear * job.params, weights - weights // data) if shard >= 3 else 0
     return Held(
         weights=-(-weights // data) if shard >= 3 else weights,
-        casts=(1 if layout.recompute == "full" else layers) * linear * job.compute * (job.compute != job.params),
+        casts=((1 if layout.recompute == "full" else layers) * linear + last * table) * job.compute * (job.compute != job.params),
         gradients=-(-gradients // data) if shard >= 2 else gradients,
         optimizer=-(-moments // sharded),
         activations=min(pipeline - stage, layout.micro_batches) * layers * layer.kept.part(tensor, context),
@@ -113,7 +113,8 @@ FORMULAS: Mapping[str, Said] = {
         "parameters / (tensor x pipeline) x bytes of a weight; ZeRO 3: / data", "参数量 / (张量 x 流水线) x 权重字节数；ZeRO 3：再 / 数据"
     ),
     "casts": said(
-        "weights of the layers again in the type of matrix products, where that is another", "各层权重按矩阵乘法类型的副本（类型不同时）"
+        "weights of layers and head again in the type of matrix products, where that is another",
+        "各层与输出层权重按矩阵乘法类型的副本（类型不同时）",
     ),
     "gradients": said("trained parameters x bytes of a gradient; ZeRO 2: / data", "训练参数量 x 梯度字节数；ZeRO 2：/ 数据"),
     "optimizer": said("trained parameters x two moments of AdamW; ZeRO 1: / data", "训练参数量 x AdamW 两个矩；ZeRO 1：/ 数据"),

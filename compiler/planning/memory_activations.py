@@ -4,7 +4,7 @@ Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer
 lists the tensors of a layer with a GELU feed-forward in 16 bit: s b h (34 + 5 a s / h) bytes. This is the same list for a
 layer with RMS norms, rotary positions, grouped heads and SwiGLU, in the numeric types of the job:
 
-- a norm keeps its input and, without a fused kernel, the normalised input (for the gradient of its weight);
+- a norm keeps its input and, without a fused kernel, the normalised input, if its weight learns;
 - a linear layer keeps its input, for the gradient of its own weight alone: a frozen one keeps nothing (Hu et al. 2021,
   arXiv:2106.09685), and an adapter keeps the same input and its `rank` inner values;
 - attention keeps query, key and value after rotation; without a fused kernel also the probabilities, heads x s x s per row
@@ -53,9 +53,12 @@ def trains(job: Job, *names: str) -> bool:
 
 
 def _norms(net: Architecture, job: Job) -> int:
-    """Per token: the second norm's input, what both norms keep besides, both normed inputs, the inner values of adapters."""
+    """Per token: the second norm's input, what both norms keep besides, both normed inputs, the inner values of adapters.
+
+    Without a fused kernel a norm keeps its input in its own type, where that is another, and, if its weight learns, the quotient.
+    """
     width = net.hidden_size
-    inner = 0 if job.fused_norm else width * job.layernorm * (1 if job.layernorm == job.compute else 2)
+    inner = 0 if job.fused_norm else width * job.layernorm * ((job.layernorm != job.compute) + (job.adapters is None))
     inputs = trains(job, "q_proj", "k_proj", "v_proj") + trains(job, "gate_proj", "up_proj")
     ranks = job.adapters.rank * len(job.adapters.targets) if job.adapters else 0
     return width * job.compute * (1 + inputs) + 2 * inner + ranks * job.compute
