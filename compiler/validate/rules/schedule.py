@@ -165,6 +165,11 @@ def rate_has_time_to_fall(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]
                 reason=said(
                     "the loss falls most while the rate comes down; most of these updates are smaller than they could be",
                     "损失主要在学习率下降阶段降低；这样大部分更新都小于应有的幅度",
+                )
+                if left
+                else said(
+                    "the peak would come one step after the last one, and the loss falls most while the rate comes down from it",
+                    "峰值要在最后一步之后才会到达，而损失主要在学习率从峰值下降时降低",
                 ),
                 fix=said(f"a tenth of the steps is usual: {_warm_up(steps)}", f"通常取总步数的十分之一：{_warm_up(steps)}"),
                 suggestion=str(_warm_up(steps)),
