@@ -42,6 +42,10 @@ def network(*overrides: str, stage: str = "pretrain") -> dict[str, Any]:
         (["model.seq_length=257", "model.max_length=256"], ["MS0313"]),
         (["model.rope_scaling={factor: 8.0, low_freq_factor: 4.0, high_freq_factor: 1.0}"], ["MS0314"]),
         (["model=qwen3-tiny", "model.rope_scaling={factor: 8.0}"], ["MS0304", "MS0314"]),
+        (["model.norm_eps=1.0e-40"], ["MS0391"]),
+        (["model.norm_eps=1.0"], ["MS0205"]),
+        (["model.rope_theta=1.0e+39"], ["MS0391"]),
+        (["model.rope_theta=1.0e-4"], ["MS0205"]),
     ],
 )
 def test_sizes_that_a_network_cannot_have(overrides: list[str], expected: list[str]) -> None:
@@ -67,7 +71,7 @@ def test_a_table_smaller_than_the_vocabulary_is_refused_with_both_places() -> No
 
 
 def test_a_padded_table_is_kept_as_it_is() -> None:
-    padded = ["model=qwen2.5-7b", "tokenizer.vocab_size=151665", "device.memory=2000GB"]
+    padded = ["model=qwen2.5-7b", "model.num_layers=1", "model.seq_length=128", "tokenizer.vocab_size=151665", "device.memory=2000GB"]
     assert network(*padded)["vocab_size"] == network(*padded, stage="finetune")["vocab_size"] == 152064
 
 
