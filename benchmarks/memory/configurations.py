@@ -70,5 +70,6 @@ CONFIGURATIONS = (
     Configuration(
         name="few long heads, recomputed", hidden=384, inter=1536, layers=3, heads=3, kv=3, vocab=6000, seq=768, recompute="full"
     ),
-    Configuration(name="float16 products", compute="float16"),
+    Configuration(name="float16 products", fitted=True, compute="float16"),
+    Configuration(name="float16 products, long rows", **{**SMALL, "layers": 3, "seq": 768}, compute="float16"),
 )

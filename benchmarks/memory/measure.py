@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+sys.path.insert(0, str(HERE.parents[1]))
 
-from configurations import CONFIGURATIONS, Configuration  # noqa: E402
+from benchmarks.memory.configurations import CONFIGURATIONS, Configuration  # noqa: E402
 
 MEASURED, PAGE = HERE / "measured.json", HERE / "README.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"

@@ -10,6 +10,8 @@ value heads, f feed-forward, v vocabulary, r rank.
 - Results. What a MatMul or a norm gives to a Reshape is an output of the graph, so it lives until the step ends, in the
   backward pass too. Recomputation makes such results twice: it saves less than on an accelerator, and its tables are more.
 - Weights and moments are held once, outside the pool of the kernels.
+- Products in float16 are computed in float32: their kernels keep copies of two of the three matrices, and a factor that is one
+  number has index tables too.
 - The compiled graph itself takes tens of megabytes a layer.
 """
 
@@ -23,6 +25,7 @@ LOSS_BROADCASTS = 3  # less the maximum, less the logarithm of the sum, times th
 LOSS_COPIES = 4  # float32 tensors of tokens x vocabulary at once: shifted logits, one-hot labels, their product, its negative
 UPDATE_COPIES = 2  # tensors as large as all gradients at once in an update
 POOL = 1.08  # bytes that the pool of the kernels spans for each byte in use (measured: 1.03 to 1.11)
+HALF_SCORES = 4  # operands of the batched products, tokens x heads x tokens each, that float16 holds in float32 besides
 GRAPH = 100_000_000  # compiled graph, data pipeline and library handles of a network without layers (measured)
 GRAPH_LAYER = 55_000_000  # compiled kernels of one layer in training (measured)
 LAYER_SCRATCH = 64  # bytes for each token x hidden of a layer that kernels allocate for themselves and keep (measured)
@@ -72,7 +75,18 @@ def layer_tables(net: Architecture, job: Job, recompute: Recompute) -> Kept:
     masks = 2 if recompute == "none" else 3
     tokens = job.micro_batch * job.seq_length
     whole = norms * h * INDEX + h * LAYER_SCRATCH
-    return Kept(tokens * whole, tokens * INDEX * (rotations * (q + k) + masks * net.num_heads * job.seq_length))
+    divided = INDEX * (rotations * (q + k) + masks * net.num_heads * job.seq_length)
+    return Kept(tokens * whole, tokens * divided + (_half(net, job) if job.compute == 2 else 0))
+
+
+def _half(net: Architecture, job: Job) -> int:
+    """Bytes that products in float16 add to a layer: two of the three matrices of each in float32, tables of scaling the scores."""
+    h, q, k, f = _rows(net)
+    inputs, outputs = 5 * h + q + f, q + 2 * k + 2 * h + 2 * f  # of its seven linear layers
+    learnt = 2 if job.adapters is None else 1  # the gradient of a weight multiplies both once more
+    scores = net.num_heads * job.seq_length * (4 * HALF_SCORES + 2 * INDEX)
+    weights = 2 * 4 * sum(width * out for width, out in net.linear.values())
+    return weights + job.micro_batch * job.seq_length * (4 * learnt * (inputs + outputs) + scores)
 
 
 def head_tables(net: Architecture, job: Job) -> int:
