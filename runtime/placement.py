@@ -33,7 +33,8 @@ def read(path: Path) -> Placement:
     placement: Placement = compiled.validated(Placement, compiled.read_yaml(path), path.name)
     wrong = [one.name for one in fields(Placement) if one.type is int and getattr(placement, one.name) < 1]
     wrong += [] if placement.device_ids and min(placement.device_ids) >= 0 else ["device_ids"]
-    wrong += [] if MEMORY.fullmatch(placement.max_device_memory or "1GB") else ["max_device_memory"]
+    bound = placement.max_device_memory
+    wrong += [] if bound is None or MEMORY.fullmatch(bound) else ["max_device_memory"]
     if wrong:
         raise StageFault(f"{', '.join(wrong)}: not in range", where=path.name, fix=compiled.FIX)
     return placement

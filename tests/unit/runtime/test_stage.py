@@ -157,6 +157,7 @@ def test_a_placement_that_is_missing_means_defaults(experiment: Path) -> None:
     [
         "wrokers: 2", "workers: many", "workers: 0", "threads: 2.5", "threads: true", "log_every: -1", "workers: null", "device_ids: 3",
         "device_ids: []", "device_ids: [a]", "device_ids: [-1]", "[1]", "word", "1: 2", "workers: [", "", "\ufffe",
+        "max_device_memory: 58", "max_device_memory: 0GB", "max_device_memory: 58GiB", "max_device_memory: ''",
     ],
 )  # fmt: skip
 def test_a_placement_of_nonsense_is_refused(experiment: Path, text: str) -> None:
