@@ -55,11 +55,11 @@ class Model(Section):
         default=None,
     )
     tie_embeddings: bool = identity("Whether one table embeds and scores.", "输入与输出是否共享词嵌入。", default=False)
-    rope_theta: float = identity("Base of the rotary position embedding.", "旋转位置编码的底数。", gt=1, default=10000.0)
+    rope_theta: float = identity("Base of the rotary position embedding.", "旋转位置编码的底数。", gt=0, default=10000.0)
     rope_scaling: RopeScaling | None = section(
         "Stretched rotary frequencies; null leaves them.", "旋转频率缩放；null 表示不缩放。", default=None
     )
-    norm_eps: float = identity("Added to the variance in a norm.", "归一化层的方差修正项。", gt=0, lt=1, default=1.0e-6)
+    norm_eps: float = identity("Added to the variance in a norm.", "归一化层的方差修正项。", gt=0, default=1.0e-6)
     seq_length: Integer = identity("Tokens of one training row.", "一条训练样本的长度。", unit="tokens", ge=2)
     max_length: Integer | None = presentation(
         "Longest row the published model was made for; only compared with seq_length.",

@@ -43,9 +43,9 @@ def network(*overrides: str, stage: str = "pretrain") -> dict[str, Any]:
         (["model.rope_scaling={factor: 8.0, low_freq_factor: 4.0, high_freq_factor: 1.0}"], ["MS0314"]),
         (["model=qwen3-tiny", "model.rope_scaling={factor: 8.0}"], ["MS0304", "MS0314"]),
         (["model.norm_eps=1.0e-40"], ["MS0391"]),
-        (["model.norm_eps=1.0"], ["MS0205"]),
+        (["model.norm_eps=1.0"], ["MS0356"]),
         (["model.rope_theta=1.0e+39"], ["MS0391"]),
-        (["model.rope_theta=1.0e-4"], ["MS0205"]),
+        (["model.rope_theta=1.0e-4"], ["MS0356"]),
     ],
 )
 def test_sizes_that_a_network_cannot_have(overrides: list[str], expected: list[str]) -> None:
