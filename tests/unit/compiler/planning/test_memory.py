@@ -185,6 +185,26 @@ def test_a_cpu_keeps_index_tables_and_its_graph() -> None:
     assert items["graph"] == 100_000_000 + 4 * 55_000_000
 
 
+def test_a_cpu_keeps_results_to_the_end_of_the_step() -> None:
+    # Values a token and layer. At the loss: 8 x hidden, 5 x queries, 2 x keys, 4 x feed-forward, two heads of 10 probabilities.
+    # To the end: 11 x hidden, 2 x queries, 2 x keys, 3 x feed-forward. The pool spans 8 % more.
+    items = rows(ledger(SMALL, Layout(), replace(JOB, target="cpu")))
+    assert items["activations"] == pytest.approx(4 * 30 * 4 * (64 + 40 + 8 + 64 + 20) * 1.08, rel=1e-3)
+    assert items["results"] == pytest.approx(4 * 30 * 4 * (88 + 16 + 8 + 48) * 1.08, rel=1e-3)
+    assert items["logits"] == pytest.approx(30 * 32 * 5 * 4 * 1.08, rel=1e-3)  # four copies, and their product
+    again = rows(ledger(SMALL, Layout(recompute="full"), replace(JOB, target="cpu")))
+    assert again["activations"] < items["activations"]
+    assert again["results"] > items["results"]
+    assert again["tables"] > items["tables"]
+
+
+def test_float16_products_of_a_cpu_keep_float32_copies() -> None:
+    whole, half = (rows(ledger(SMALL, Layout(), replace(JOB, target="cpu", compute=width))) for width in (4, 2))
+    # Two of three matrices of seven products and twice their gradients, weights twice; scores four times and two tables.
+    tokens = 30 * (4 * 2 * (5 * 8 + 8 + 16 + 8 + 2 * 4 + 2 * 8 + 2 * 16) + 2 * 10 * (4 * 4 + 2 * 16))
+    assert half["tables"] - whole["tables"] == 4 * (8 * 576 + tokens)
+
+
 def test_every_item_says_its_formula_in_both_languages() -> None:
     for row in ledger(SMALL, Layout(), JOB).stages[0].rows:
         assert isinstance(row.formula, Said)
