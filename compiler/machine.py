@@ -10,15 +10,22 @@ from compiler.project import Project
 from compiler.source import Place
 from compiler.spec import Spec
 from compiler.wording import said
-from runtime.contracts import installed
+from runtime.contracts import installed, surroundings
 
 # A device of each kind shows as one of these; MindSpore's plugin for it fails to load without.
 DRIVERS = {"gpu": ("/dev/nvidiactl", "/dev/nvidia0"), "ascend": ("/dev/davinci_manager", "/dev/davinci0")}
 
 
 def check_machine(project: Project, name: str, overrides: Sequence[str], spec: Spec, locked: Mapping[str, str]) -> None:
-    """Raises Faults where several devices would be needed, an installed version is not the locked one, or the device is not there."""
-    faults = [*_several(project, name, overrides, spec), *_versions(project, locked), *_device(project, name, overrides, spec)]
+    """Raises Faults where several devices would be needed, an installed version is not the locked one, the device is not there,
+    or the environment would falsify what is computed.
+    """
+    faults = [
+        *_several(project, name, overrides, spec),
+        *_versions(project, locked),
+        *_device(project, name, overrides, spec),
+        *_environment(os.environ),
+    ]
     if faults:
         raise Faults(faults)
 
@@ -93,3 +100,19 @@ def _device(project: Project, name: str, overrides: Sequence[str], spec: Spec) -
             )
         ]
     return []
+
+
+def _environment(environment: Mapping[str, str]) -> list[Diagnostic]:
+    """What the stages that compute refuse too, told before the hours of the stages that go before them."""
+    return [
+        Diagnostic(
+            "MS0029",
+            said(f"the environment has {name}={environment[name]}", f"环境变量 {name}={environment[name]}"),
+            reason=said(
+                "under it MindSpore computes something else, or one of several processes does, and ends well",
+                "在此设置下 MindSpore 计算的是别的东西，或本进程只是多个进程之一，而程序仍会正常结束",
+            ),
+            fix=said(f"unset {name}", f"取消设置：unset {name}"),
+        )
+        for name in [*surroundings.falsifying(environment), *surroundings.launched(environment)]
+    ]

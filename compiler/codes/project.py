@@ -262,6 +262,28 @@ specs/ 中的文件存在，但系统不允许读取：没有权限、符号链�
 它可能正是所要的实验，因此不会被跳过。请换成可读的文件，或将其删除。""",
         ),
     ),
+    "MS0029": Code(
+        said("environment that falsifies results", "会使结果失真的环境变量"),
+        said(
+            """\
+A few variables of the environment change what a MindSpore program computes and let it end well all the same. \
+MS_SIMULATION_LEVEL simulates: the loss is 0.0, and weights are saved that were never trained. MS_KERNEL_LAUNCH_SKIP leaves \
+kernels out, MS_DEV_PRECOMPILE_ONLY all of them, MS_JIT=0 the compiled graph. MS_WORKER_NUM, RANK_SIZE and their like say that \
+a launcher started several processes: each would train a model of its own.
+
+  MS_SIMULATION_LEVEL=1 mindspec run demo      MS0029
+
+Unset the variable; start `mindspec run` without msrun, mpirun or srun.""",
+            """\
+有几个环境变量会改变 MindSpore 程序的计算内容，而程序仍会正常结束。MS_SIMULATION_LEVEL 只做仿真：损失为 0.0，保存的是从未训练过的权重。\
+MS_KERNEL_LAUNCH_SKIP 跳过部分算子，MS_DEV_PRECOMPILE_ONLY 跳过全部，MS_JIT=0 跳过编译好的计算图。\
+MS_WORKER_NUM、RANK_SIZE 等表示启动器启动了多个进程：每个进程会各自训练一个模型。
+
+  MS_SIMULATION_LEVEL=1 mindspec run demo      MS0029
+
+请取消设置该变量；不要用 msrun、mpirun 或 srun 启动 `mindspec run`。""",
+        ),
+    ),
     "MS0031": Code(
         said("no such record", "没有该实验的记录"),
         said(

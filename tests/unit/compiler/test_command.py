@@ -158,6 +158,17 @@ def test_run_refuses_another_mindspore_before_anything_is_written(
     assert not (project.root / "experiments").exists()
 
 
+@pytest.mark.parametrize("setting", ["MS_SIMULATION_LEVEL=0", "MS_KERNEL_LAUNCH_SKIP=ALL", "MS_JIT=0", "MS_WORKER_NUM=2"])
+def test_run_refuses_an_environment_that_falsifies_results(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    name, _, value = setting.partition("=")
+    monkeypatch.setenv(name, value)
+    assert main(["run", "demo"]) == 1
+    assert f"error MS0029: the environment has {setting}" in capsys.readouterr().err
+    assert not (project.root / "experiments").exists()
+
+
 @pytest.mark.parametrize("target", ["gpu", "ascend"])
 def test_run_refuses_a_device_that_is_not_there(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str
