@@ -26,9 +26,9 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"\.?[\w*][\w.*-]*(/[\w.*-]+)*/?")
 SUFFIXES = {".yaml", ".json", ".md", ".py", ".html", ".lock", ".csv", ".svg", ".toml", ".mindir", ".txt", ".log", ".dvc"}
 STANDS_FOR = {"NAME": "demo", "STAGE": "clean", "CODE": "MS0301"}
-# Made by a command of the page, or by DVC, beside what the stages declare.
+# Made by a command of the page, by DVC or by others, beside what the stages declare.
 MADE = {
-    "dvc.lock", "comparison.html", "comparison.json", "baselines/demo.json", "manifest.json", "data/raw/notes.dvc",
+    "config.json", "dvc.lock", "comparison.html", "comparison.json", "baselines/demo.json", "manifest.json", "data/raw/notes.dvc",
     ".venv", "timings", "logs", ".scratch", ".mindspec/error.log", "experiments/demo",
 }  # fmt: skip
 
@@ -232,6 +232,13 @@ def test_the_example_of_a_wrong_spec(project: Path, capsys: pytest.CaptureFixtur
     shown = next(content for language, content in blocks("README.md") if language == "text")
     assert main(["check", "broken"]) == 1
     assert capsys.readouterr().err == shown
+
+
+def test_the_example_of_a_plan(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = [content for language, content in blocks("README.md") if language == "text"][1]
+    command = next(line for line in command_lines("README.md") if line.startswith("mindspec plan "))
+    main(shlex.split(command)[1:])
+    assert shown in capsys.readouterr().out
 
 
 def test_the_other_examples_are_valid(project: Path) -> None:
