@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compiler.diagnostics import Diagnostic
+from compiler.diagnostics import Diagnostic, Faults
 from compiler.emit.files import experiment_files, root_file
 from compiler.emit.write import remove_stale, write_files
 from compiler.graph import StageGraph, verify
 from compiler.lower.graph import lower
 from compiler.lower.selection import lower_selection
-from compiler.parse import load
+from compiler.parse import Incomplete, load
 from compiler.planning.plan import plan
 from compiler.project import Project
 from compiler.resolve.experiment import resolve
 from compiler.source import SourceTree
 from compiler.spec import Spec
-from compiler.validate import review
+from compiler.validate import findings, review
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,11 @@ class Compiled:
 
 def compile_experiment(project: Project, name: str, overrides: Sequence[str] = (), *, rename: str | None = None) -> Compiled:
     """Compile one experiment in memory; `rename` gives a sweep point its own name. Raises Faults."""
-    return compile_tree(project, load(project.root, name, overrides), rename=rename)
+    try:
+        tree = load(project.root, name, overrides)
+    except Incomplete as found:
+        raise Faults([*found.diagnostics, *findings(found.tree, found.refused)]) from None
+    return compile_tree(project, tree, rename=rename)
 
 
 def compile_tree(project: Project, tree: SourceTree, *, rename: str | None = None) -> Compiled:

@@ -1,7 +1,7 @@
 """Composition by Hydra: primary config, groups, experiment, overrides."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ from compiler.parse import overrides as given_overrides
 from compiler.parse.experiments import experiment_file, names
 from compiler.parse.files import SpecFile, SpecFiles
 from compiler.parse.groups import Groups
-from compiler.parse.overrides import GivenOverride
+from compiler.parse.overrides import GivenOverride, written_path
 from compiler.parse.places import Places
+from compiler.source import Path as KeyPath
 from compiler.source import SourceTree
 from compiler.wording import said
 
@@ -34,22 +35,32 @@ PRIMARY = "mindspec"
 _REFUSALS = (HydraException, OmegaConfBaseException, ValueError, LookupError, RecursionError, AssertionError, TypeError)
 
 
+class Incomplete(Faults):
+    """Faults that left the rest to be composed: `tree`, without the overrides that were refused and would stand at `refused`."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], tree: SourceTree, refused: frozenset[KeyPath]) -> None:
+        super().__init__(diagnostics)
+        self.tree, self.refused = tree, refused
+
+
 def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
     """The composed experiment `name` of the project at `root`.
 
-    Raises Faults with everything that keeps it from being composed; no exception of Hydra or YAML gets out.
+    Raises Faults with everything that keeps it from being composed, Incomplete where something could be composed all the
+    same; no exception of Hydra or YAML gets out.
     """
     root = root.resolve()
     option, misnamed = experiment_file(root, name)
     given, faults = given_overrides.read(overrides, Groups(root / "specs"))
     try:
-        tree = _compose(root, given, option)
+        tree, accepted, refused = _compose(root, given, option)
     except Faults as error:
         raise Faults([*misnamed, *faults, *error.diagnostics]) from None
     tree = smoke.expand(from_hf.expand(tree))
-    faults += [*misnamed, *_taken_name(root, name, tree)]
+    faults += [*refused, *misnamed, *_taken_name(root, name, tree)]
     if faults:
-        raise Faults(faults)
+        kept = {override.text for override in accepted}
+        raise Incomplete(faults, tree, frozenset(written_path(text) for text in overrides if text not in kept))
     return tree
 
 
@@ -92,8 +103,11 @@ def _loader(root: Path) -> LayeredLoader:
     return LayeredLoader(config_search_path=search_path)
 
 
-def _compose(root: Path, given: list[GivenOverride], option: str) -> SourceTree:
-    """Raises Faults: all of the files, and all overrides that Hydra refuses, for each is left out and the rest tried again."""
+def _compose(root: Path, given: list[GivenOverride], option: str) -> tuple[SourceTree, list[GivenOverride], list[Diagnostic]]:
+    """The tree, the overrides in it, and the faults of those that Hydra refused: each is left out and the rest tried again.
+
+    Raises Faults where the files have some.
+    """
     groups, refused, accepted = Groups(root / "specs"), list[Diagnostic](), list(given)
     while True:
         loader = _loader(root)
@@ -108,9 +122,12 @@ def _compose(root: Path, given: list[GivenOverride], option: str) -> SourceTree:
                 raise Faults([*(_file_faults(files, groups) or refused[-1:]), *refused[:-1]]) from None
             accepted.remove(culprit)
             continue
-        if found := [*_file_faults(files, groups), *refused]:
-            raise Faults(found)
-        return _tree(root, config, _places(files, loader.layers, accepted, option))
+        if found := _file_faults(files, groups):
+            raise Faults([*found, *refused])
+        try:
+            return _tree(root, config, _places(files, loader.layers, accepted, option)), accepted, refused
+        except Faults as error:
+            raise Faults([*error.diagnostics, *refused]) from None
 
 
 def _composed(loader: LayeredLoader, given: list[GivenOverride], option: str) -> DictConfig:

@@ -1,5 +1,6 @@
 """Overrides of the command line, in Hydra's grammar, with the place of each value."""
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -75,6 +76,12 @@ def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tu
         faults += found
         given += [override] if not found else []
     return given, [*faults, *_set_twice(given)]
+
+
+def written_path(text: str) -> Path:
+    """The path that an override was meant for, even one that cannot be read."""
+    key = re.split(r"[=@]", text.lstrip("+~ "), maxsplit=1)[0]
+    return tuple(int(part) if part.isdecimal() else part for part in re.findall(r"[^\s./:\[\]]+", key))
 
 
 def _set_twice(given: Sequence[GivenOverride]) -> Iterator[Diagnostic]:

@@ -1,5 +1,5 @@
 """SourceTree to Spec: structure by the JSON Schema, then meaning, rule by rule; all faults at once."""
 
-from compiler.validate.check import Reviewed, review, validate
+from compiler.validate.check import Reviewed, findings, review, validate
 
-__all__ = ["Reviewed", "review", "validate"]
+__all__ = ["Reviewed", "findings", "review", "validate"]

@@ -50,11 +50,27 @@ def review(tree: SourceTree, *, planning: bool = False) -> Reviewed:
     return Reviewed(spec, tuple(faults))
 
 
+def findings(tree: SourceTree, unknown: frozenset[Path]) -> list[Diagnostic]:
+    """What can be said of a tree when the values at some paths are not known: nothing that depends on them."""
+    faults = [fault for fault in structure.faults(tree) if not _touches(fault.path, unknown)]
+    try:
+        Spec.model_validate(tree.values)
+    except ValidationError as error:
+        faults += _refused(error, tree, broken_paths(faults) | unknown)
+    spec = sound_part(Spec, tree.values, broken_paths(faults) | unknown)
+    return faults + [_placed(tree, fault) for fault in meaning(spec, tree)]
+
+
+def _touches(path: Path, others: frozenset[Path]) -> bool:
+    """Whether a path is one of others, or lies below or above one."""
+    return any(path[: len(one)] == one[: len(path)] for one in others)
+
+
 def _refused(error: ValidationError, tree: SourceTree, told: frozenset[Path]) -> Iterator[Diagnostic]:
     """What a type refuses beyond its schema, such as half a byte."""
     for detail in error.errors():
         path = _path(detail["loc"], tree.values)
-        if not any(path[: len(one)] == one[: len(path)] for one in told):
+        if not _touches(path, told):
             fix = said("write a value of the described form", "请按所述格式填写")
             yield Diagnostic("MS0206", _message(detail), tree.place(path), path, fix=fix)
 

@@ -38,11 +38,11 @@ def _field(info: FieldInfo, name: str, values: Mapping[str, Any], broken: Collec
     path = (*above, name)
     if path in broken:
         return _NOTHING
+    if any(one[: len(path)] == path for one in broken):
+        return _around(info.annotation, values.get(name, {}), broken, path)
     if name not in values:
         return _NOTHING if info.is_required() else info.get_default(call_default_factory=True)
-    if not any(one[: len(path)] == path for one in broken):
-        return _typed(info, values[name])
-    return _around(info.annotation, values[name], broken, path)
+    return _typed(info, values[name])
 
 
 def _typed(info: FieldInfo, value: Any) -> Any:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse import load
+from compiler.pipeline import compile_experiment
+from compiler.project import Project as CompiledProject
 from compiler.source import SourceTree, children
 from compiler.spec import Spec
 from compiler.spec.train import Lora
@@ -123,3 +125,28 @@ def _copied(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copied(item) for key, item in value.items()}
     return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def told(root: Path, *overrides: str) -> list[str]:
+    """Codes of all that a command would tell."""
+    with pytest.raises(Faults) as caught:
+        compile_experiment(CompiledProject(root), "try", overrides)
+    return [fault.code for fault in caught.value.diagnostics if fault.severity == "error"]
+
+
+def test_an_override_that_is_refused_hides_nothing_else(project: Project) -> None:
+    root = project("model: {colour: red}\nfinetune: {schedule: {warmup_steps: 900}}\n")
+    assert told(root, "title=a=b", "~nothing") == ["MS0107", "MS0118", "MS0201", "MS0341"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "codes"),
+    [
+        (["pretrain.steps=1_0", "pretrain.schedule.warmup_steps=1000"], ["MS0104"]),
+        (["finetune.lora=[", "finetune.method=full"], ["MS0107"]),
+        (["parallel.data=2,4", "device.count=2", "device.device_ids=[0,1]"], ["MS0109"]),
+        (["model=smal", "model.colour=red"], ["MS0106"]),
+    ],
+)
+def test_nothing_is_told_that_depends_on_a_refused_override(overrides: list[str], codes: list[str], project: Project) -> None:
+    assert set(told(project(""), *overrides)) - {"MS0347", "MS0362"} == set(codes)
