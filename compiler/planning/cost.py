@@ -80,7 +80,7 @@ def measured(work: Work) -> Measured:
         work=work,
         forward=forward,
         backward=backward,
-        again={"none": 0, "selective": attention, "full": forward},
+        again={"none": 0, "selective": 0 if job.flash_attention else attention, "full": forward},
         weights=net.parameters * job.params,
         learnt=trained_parameters(net, job) * job.params,
         width=net.hidden_size * job.compute,
@@ -92,6 +92,7 @@ def flops_per_token(known: Measured, recompute: str) -> int:
     """Operations for one token of an update: forward 2 a parameter, backward 4 (a frozen weight 2), and what is computed again.
 
     Full recomputation repeats the forward pass: a third more where all weights learn, half as much again with adapters.
+    Selective recomputation repeats the scores of attention; beside a flash attention kernel only SiLU, which multiplies no matrix.
     """
     return known.forward + known.backward + known.again[recompute]
 

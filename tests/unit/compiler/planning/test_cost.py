@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from networks import ASCEND_8, CLUSTER_64, HALF, LLAMA_7B, LORA, WORKSTATION, work
+from networks import ASCEND_8, CLUSTER_64, HALF, LLAMA_7B, LORA, ON_ASCEND, WORKSTATION, work
 
 from compiler.planning.cost import bubble, cost, flops_per_token, measured, seconds, sent
 from compiler.planning.shape import Shape
@@ -21,6 +21,11 @@ def test_operations_of_a_token_are_six_a_parameter_and_attention() -> None:
 def test_full_recomputation_is_one_forward_pass_more_and_so_a_third() -> None:
     assert flops_per_token(FULL, "full") * 3 == flops_per_token(FULL, "none") * 4
     assert flops_per_token(FULL, "selective") - flops_per_token(FULL, "none") == SCORES
+
+
+def test_beside_flash_attention_selective_recomputation_repeats_no_matrix_product() -> None:
+    fused = measured(work(LLAMA_7B, ON_ASCEND, 16))
+    assert flops_per_token(fused, "selective") == flops_per_token(fused, "none")
 
 
 def test_a_frozen_weight_gets_no_gradient() -> None:
