@@ -19,7 +19,7 @@ Half = Literal["float16", "bfloat16"]
 def evaluate_config(plan: Plan) -> mf.EvaluationConfig:
     """Perplexity of the base on the validation rows of its corpus.
 
-    mindformers turns flash attention off for it, and replaces bfloat16 over float32 weights by float16: neither is written.
+    mindformers turns flash attention off for it, so it is not written.
     """
     spec, batch = plan.experiment.spec, plan.experiment.spec.pretrain.micro_batch
     rows = dataset(spec, "packed/pretrain/validation", ("input_ids",), batch, shuffle=False)
@@ -45,6 +45,7 @@ def _whole_rows(plan: Plan) -> dict[str, Any]:
 
 
 def _kept(plan: Plan) -> dict[str, Any]:
+    """mindformers evaluates and answers in float16 where bfloat16 computes on float32 weights; on bfloat16 weights it does not."""
     dtype = plan.experiment.spec.model.dtype
     return {"param_init_type": "bfloat16"} if (dtype.compute, dtype.params) == ("bfloat16", "float32") else {}
 
@@ -65,7 +66,7 @@ def predict_config(plan: Plan) -> mf.PredictionConfig:
         runner_config=mf.Runner(epochs=1, batch_size=1, sink_mode=plan.profile.sink_mode),
         context=context(plan.profile, device_id=0, infer_boost="on"),
         processor=mf.Processor(tokenizer=tokenizer),
-        model=mf.Model(model_config=llama(plan, 1, **_generation(plan), **_cache(plan))),
+        model=mf.Model(model_config=llama(plan, 1, **(_kept(plan) | _generation(plan) | _cache(plan)))),
     )
 
 

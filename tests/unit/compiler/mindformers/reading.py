@@ -55,6 +55,16 @@ def prepared(config: Any, devices: int) -> Any:
     return done
 
 
+def checked(config: Any) -> Any:
+    """The network's section after mindformers' rules for evaluation and prediction, which replace types and attention."""
+    from mindformers.tools import check_rules
+
+    check_rules._restore_net_type(config)
+    if config.run_mode == "eval":
+        check_rules._rule_fa_only_for_train(config, config.run_mode)
+    return config.model.model_config
+
+
 def network_config(config: Any) -> Any:
     """The configuration object of the network, as mindformers builds it from the file, by the names of the file."""
     from mindformers.models.llama import LlamaConfig
@@ -95,6 +105,9 @@ def check(file: Path) -> Iterator[str]:
     _in_order(meant["content"], read)
     yield from differences(meant["content"], read)
     yield from network_differences(read)
+    if read.run_mode in ("eval", "predict"):
+        before = copy.deepcopy(read.model.model_config)
+        yield from (f".model.model_config{one} (once checked)" for one in differences(before, checked(read)))
     if read.run_mode in ("train", "finetune"):
         kept = {key: meant["content"][key] for key in ("runner_config", "runner_wrapper", "parallel_config", "recompute_config")}
         yield from (f"{one} (once prepared)" for one in differences(kept, prepared(read, meant["devices"])))

@@ -71,6 +71,12 @@ def test_mindformers_reads_what_was_meant_and_resets_nothing(tmp_path: Path) -> 
     assert lines_of(tmp_path, {name: (content, devices) for name, (content, _, devices) in texts().items()}) == ["DONE"]
 
 
+# Text of an evaluation that computes in bfloat16, with float32 weights and flash attention as in its training -> what runs.
+FORCED = {
+    ("param_init_type", "float32"): ("compute_dtype", "'bfloat16' became 'float16'"),
+    ("use_flash_attention", True): ("use_flash_attention", "True became False"),
+}
+
 # A combination that is never emitted -> what mindformers makes of it without a word.
 RESET = {
     "llama cpu lora data pretrain": ("runner_config", "gradient_accumulation_steps", 4, "4 became 1"),
@@ -97,3 +103,18 @@ def test_what_mindformers_resets_is_seen(tmp_path: Path) -> None:
         files[name] = changed, devices
         expected.append(f"DIFFERENT {name}.{section}.{key}: {became} (once prepared)")
     assert lines_of(tmp_path, files) == [*sorted(expected), "DONE"]
+
+
+@pytest.mark.slow
+def test_evaluation_does_not_run_in_another_precision_than_its_file_says(tmp_path: Path) -> None:
+    name = next(name for name in texts() if "ascend" in name and name.endswith("evaluate") and b"bfloat16" in texts()[name][1])
+    content, _, devices = texts()[name]
+    files = {"emitted": (content, devices)}
+    for (key, value), (changed, _) in FORCED.items():
+        wrong = deepcopy(content)
+        wrong["model"]["model_config"][key] = value
+        files[changed] = wrong, devices
+    seen = lines_of(tmp_path, files)
+    assert not [line for line in seen if line.startswith("DIFFERENT emitted")]
+    for changed, became in FORCED.values():
+        assert f"DIFFERENT {changed}.model.model_config.{changed}: {became} (once checked)" in seen
