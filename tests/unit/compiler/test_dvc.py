@@ -83,6 +83,17 @@ def test_a_second_run_waits_for_the_first(tmp_path: Path) -> None:
         assert other.communicate("done\n")[0] == "mine\n"
 
 
+def test_the_lock_of_a_killed_run_is_no_obstacle(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
+    with subprocess.Popen(command, **pipes) as killed:
+        assert killed.stdout is not None and killed.stdout.readline() == "mine\n"
+        killed.kill()
+    assert (tmp_path / ".mindspec/lock").read_text("utf-8") == str(killed.pid)
+    done = subprocess.run(command, input="done\n", capture_output=True, text=True, cwd=ROOT, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("mine\n", "")
+
+
 def _is_first(first: Any, second: Any) -> bool:
     ready, _, _ = select.select([first.stdout, second.stdout], [], [], 60)
     return ready[0] is first.stdout

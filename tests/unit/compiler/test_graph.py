@@ -8,6 +8,7 @@ import yaml
 
 from compiler.graph import BrokenGraph, StageGraph, verify
 from compiler.pipeline import compile_experiment, write
+from compiler.point import point_name
 from compiler.project import Project
 
 
@@ -46,6 +47,16 @@ def test_stage_names_are_plain_and_unique(graph: StageGraph) -> None:
     names = [node.name for node in graph.stages]
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in names)
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("overrides", [["seed=3"], ["pretrain.schedule.peak=1.0e-05"], ["title='org/m 1'", "finetune.lora.rank=4"]])
+def test_dvc_finds_every_stage_by_its_address(graph: StageGraph, overrides: list[str]) -> None:
+    from dvc.utils import parse_target
+
+    file = f"experiments/{point_name('demo', overrides)}/dvc.yaml"
+    for node in graph.stages:
+        assert parse_target(node.name) == (None, node.name)
+        assert parse_target(f"{file}:{node.name}") == (file, node.name)
 
 
 def test_nothing_of_the_experiment_before_is_left(project: Project) -> None:
