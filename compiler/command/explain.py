@@ -55,7 +55,8 @@ def explained(code: str, columns: int) -> str:
 
 def wrapped(text: str, columns: int) -> list[str]:
     """Lines of at most so many columns of a terminal; a line may end behind any Chinese character, else at blanks."""
-    lines, line = [], ""
+    lines: list[str] = []
+    line = ""
     for piece in _PIECES.findall(text):
         if width(line + piece) > columns and line and piece not in _NEVER_FIRST:
             lines.append(line.rstrip())
