@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.cli import tell
+from compiler.diagnostics import Faults
 from compiler.difference import ChangedValue, Difference, Rerun, Side, difference, shown
 from compiler.lower.graph import ROOT
-from compiler.pipeline import compile_experiment
+from compiler.pipeline import Compiled, compile_experiment
 from compiler.project import Project
 from compiler.revision import NoRevision, at_revision, edited_since
 from compiler.selection import FILE as SELECTION
@@ -64,7 +65,7 @@ def asked(first: str, rest: Sequence[str]) -> tuple[Asked, Asked]:
     before = _one(first)
     if not rest and not before.revision:
         return Asked(before.name, "HEAD"), before
-    named = bool(rest) and "=" not in rest[0]
+    named = bool(rest) and "=" not in rest[0] and not rest[0].startswith("~")  # `~key` takes a field away
     after = _one(rest[0]) if named else Asked(before.name)
     return before, Asked(after.name, after.revision, tuple(rest[named:]))
 
@@ -80,8 +81,19 @@ def compared(project: Project, before: Asked, after: Asked) -> Difference:
         sides: list[Side] = []
         for one in (before, after):
             there = open_folders.enter_context(at_revision(project, one.revision)) if one.revision else project
-            sides.append(Side(compile_experiment(there, one.name, one.overrides), there.root))
+            sides.append(Side(_compiled(there, one), there.root))
         return difference(sides[0], sides[1], _edited(project, before, after, sides[1]), _root_stages(project, sides[1]))
+
+
+def _compiled(project: Project, one: Asked) -> Compiled:
+    """Says before the faults of a revision whose they are: their places name files of that revision."""
+    try:
+        return compile_experiment(project, one.name, one.overrides)
+    except Faults:
+        if one.revision:
+            english = f"{one} does not compile; the places below are those of {one.revision}"
+            tell(said(english, f"{one} 无法编译；以下位置均指 {one.revision} 中的文件"))
+        raise
 
 
 def _edited(project: Project, before: Asked, after: Asked, side: Side) -> frozenset[str]:

@@ -53,6 +53,7 @@ def git(root: Path, *arguments: str) -> None:
         (["a@v1"], Asked("a", "v1"), Asked("a")),
         (["a@v1", "a@v2", "seed=1"], Asked("a", "v1"), Asked("a", "v2", ("seed=1",))),
         (["a@HEAD~1", "seed=1"], Asked("a", "HEAD~1"), Asked("a", "", ("seed=1",))),
+        (["a", "~data.pretrain.dedup"], Asked("a"), Asked("a", "", ("~data.pretrain.dedup",))),
         (["a"], Asked("a", "HEAD"), Asked("a")),
     ],
 )
@@ -174,6 +175,18 @@ def test_raw_text_that_changed_is_read_again(repository: Path, capsys: pytest.Ca
     found = told(capsys, "demo@HEAD")
     assert reasons(found, "evaluate") == ["data/evaluation/core.jsonl"]
     assert stages(found) == ["evaluate", "report", "compare"]
+
+
+def test_a_fault_of_a_revision_says_whose_it_is(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = repository / "specs/finetune/lora.yaml"
+    sound = file.read_text("utf-8")
+    file.write_text(sound.replace("rank: 8", "rank: none"), "utf-8")
+    git(repository, "commit", "-q", "-a", "-m", "broken")
+    file.write_text(sound, "utf-8")
+    assert main(["diff", "demo"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("mindspec: demo@HEAD does not compile; the places below are those of HEAD\n")
+    assert "specs/finetune/lora.yaml:7:14: error MS0203" in err
 
 
 def test_the_work_tree_is_never_touched(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
