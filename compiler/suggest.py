@@ -57,7 +57,7 @@ _OTHER_NAMES = {
 
 
 _LOOKED_AT = 5000  # entries of a folder of data; a hint is not worth more
-_NEAR = 0.6  # how much of a name must agree
+_LIKENESS = 0.6  # how much of a name must agree
 
 
 def did_you_mean(word: str) -> Said:
@@ -136,7 +136,7 @@ def existing_path(root: Path, written: PurePosixPath) -> str | None:
     Where no folder is near, what lies below `data` is looked through for the last part of the path.
     """
     along = list(_along(root, PurePosixPath(), written.parts))
-    found = along or [path for path in _below(root, "data") if _alike(path.name, written.name) >= _NEAR and _same_kind(path, written)]
+    found = along or [path for path in _below(root, "data") if _near(path.name, written.name) and _same_kind(path, written)]
     return str(max(found, key=lambda path: (_alike(str(path), str(written)), str(path)))) if found else None
 
 
@@ -147,7 +147,7 @@ def _along(root: Path, above: PurePosixPath, parts: Sequence[str]) -> Iterator[P
         return
     folder = root / above
     names = sorted(entry.name for entry in islice(folder.iterdir(), _LOOKED_AT)) if folder.is_dir() else []
-    near = [parts[0]] if parts[0] in names else [name for name in names if _alike(name, parts[0]) >= _NEAR]
+    near = [parts[0]] if parts[0] in names else [name for name in names if _near(name, parts[0])]
     for name in near:
         yield from _along(root, above / name, parts[1:])
 
@@ -155,6 +155,11 @@ def _along(root: Path, above: PurePosixPath, parts: Sequence[str]) -> Iterator[P
 def _below(root: Path, folder: str) -> Iterator[PurePosixPath]:
     entries = islice((root / folder).rglob("*"), _LOOKED_AT)
     return (PurePosixPath(path.relative_to(root).as_posix()) for path in entries if not path.name.startswith("."))
+
+
+def _near(one: str, other: str) -> bool:
+    """Whether two names are alike apart from their suffixes, which many files share."""
+    return _alike(PurePosixPath(one).stem, PurePosixPath(other).stem) >= _LIKENESS
 
 
 def _same_kind(one: PurePosixPath, other: PurePosixPath) -> bool:

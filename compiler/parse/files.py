@@ -16,6 +16,7 @@ from omegaconf.errors import GrammarParseError
 from compiler.diagnostics import Diagnostic
 from compiler.parse.scalars import SpecLoader, is_ambiguous, other_reading
 from compiler.parse.yaml_words import in_chinese
+from compiler.quoting import override_in_quotes
 from compiler.source import Path as KeyPath
 from compiler.source import Place
 from compiler.wording import Said, said
@@ -246,6 +247,7 @@ def _unreadable_reference(text: str) -> Said | None:
 
 def ambiguous(text: str, place: Place, path: KeyPath = ()) -> Diagnostic:
     """The fault of an unquoted scalar that readers understand differently."""
+    override, quotes = override_in_quotes(place, text), said(f'"{text}" in quotes', f'"{text}"')
     return Diagnostic(
         "MS0104",
         said(
@@ -256,8 +258,8 @@ def ambiguous(text: str, place: Place, path: KeyPath = ()) -> Diagnostic:
         path,
         reason=said("the same spec would mean two things", "同一份规格会有两种含义"),
         fix=said(
-            f'for the text write "{text}" in quotes; otherwise write true, false or a decimal number',
-            f'若是文本，请加引号写成 "{text}"；否则请写 true、false 或十进制数',
+            f"for the text write {override or quotes}; otherwise write true, false or a decimal number",
+            f"若是文本，请加引号写成 {override or quotes.zh}；否则请写 true、false 或十进制数",
         ),
         suggestion=f'"{text}"',
     )

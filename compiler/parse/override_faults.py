@@ -7,6 +7,7 @@ from hydra.errors import HydraException
 
 from compiler.diagnostics import Diagnostic
 from compiler.parse.value_reader import troubles
+from compiler.quoting import quoted
 from compiler.source import Place
 from compiler.suggest import closest, did_you_mean
 from compiler.wording import Said, said
@@ -139,11 +140,6 @@ def _function(number: int, text: str, name: str, problem: str) -> Diagnostic:
 def _as_hydra_says(error: Exception) -> Said:
     line = next(iter(str(error).splitlines()), type(error).__name__).partition(" expecting ")[0]
     return said(line, line)
-
-
-def quoted(value: str) -> str:
-    """A text as a quoted value of Hydra's grammar: a backslash before a quote, and at the end, is doubled."""
-    return '"' + re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), value) + '"'
 
 
 def _foreign(number: int, text: str, index: int) -> Diagnostic:

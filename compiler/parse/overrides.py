@@ -15,8 +15,9 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.defaults import foreign_setting
 from compiler.parse.files import ambiguous
 from compiler.parse.groups import Groups
-from compiler.parse.override_faults import lone_item, one_line, quoted, unreadable
+from compiler.parse.override_faults import lone_item, one_line, unreadable
 from compiler.parse.scalars import is_ambiguous
+from compiler.quoting import quoted
 from compiler.source import Path, Place, children
 from compiler.wording import Said, said
 

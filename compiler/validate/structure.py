@@ -12,6 +12,7 @@ import pydantic
 
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
+from compiler.quoting import override_in_quotes
 from compiler.source import Path, Place, SourceTree, leaves
 from compiler.spec import Spec
 from compiler.spec.declare import DOC_ZH_KEY, TYPE_KEY
@@ -206,6 +207,7 @@ def _referred(path: Path, value: str, place: Place) -> Diagnostic:
 
 def _unquoted(path: Path, value: Any, tree: SourceTree) -> Diagnostic:
     written = tree.written.get(path, show(value))
+    override = override_in_quotes(tree.place(path), written)
     return Diagnostic(
         "MS0208",
         said(f"expected text, got {describe(value)}", f"应为文本，实际是{describe(value).zh}"),
@@ -215,7 +217,9 @@ def _unquoted(path: Path, value: Any, tree: SourceTree) -> Diagnostic:
             f"{written} without quotes is read as {describe(value)}; the characters themselves are lost",
             f"不加引号的 {written} 会被读作{describe(value).zh}，原来的字符会丢失",
         ),
-        fix=said(f'write "{written}" in quotes', f'请加引号，写成 "{written}"'),
+        fix=said(f"write {override}", f"请写成 {override}")
+        if override
+        else said(f'write "{written}" in quotes', f'请加引号，写成 "{written}"'),
         suggestion=f'"{written}"',
     )
 

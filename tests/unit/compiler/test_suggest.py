@@ -21,6 +21,7 @@ from compiler.suggest import closest, existing_path
         ("data/dialogs.jsonl", "data/raw/dialogues.jsonl"),
         ("data/raw/诗歌集", "data/raw/诗歌"),
         ("elsewhere/zzz", None),
+        ("data/raw/语料.jsonl", None),
     ],
 )
 def test_a_path_is_led_to_the_nearest_one_that_exists(written: str, meant: str | None, tmp_path: Path) -> None:

@@ -46,6 +46,6 @@ def test_a_key_that_is_none_is_not_quoted(project: Project, override: str) -> No
 def test_quoting_is_exact(text: str) -> None:
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
-    from compiler.parse.overrides import quoted
+    from compiler.quoting import quoted
 
     assert OverridesParser.create().parse_override(f"title={quoted(text)}").value() == text
