@@ -168,7 +168,7 @@ def _direct(before: Side, after: Side, node: StageNode, edited: Collection[str])
             yield _told(path, old, node) if path == node.contract.config else path
     yield from _versions(before, after, node)
     yield from (f"{sign}{path}" for sign, path in _dependencies(old, node))
-    yield from _content(before, after, node, edited)
+    yield from _content(before, after, [path for path in node.dependencies if path in old.dependencies], edited)
 
 
 def _told(path: str, old: StageNode, new: StageNode) -> str:
@@ -197,11 +197,11 @@ def _dependencies(old: StageNode, new: StageNode) -> Iterator[tuple[str, str]]:
             yield ("+" if path in new.dependencies else "-"), path.removeprefix(f"{ROOT}/")
 
 
-def _content(before: Side, after: Side, node: StageNode, edited: Collection[str]) -> Iterator[str]:
-    """Code and raw files whose content differs between two states of a project."""
+def _content(before: Side, after: Side, shared: Sequence[str], edited: Collection[str]) -> Iterator[str]:
+    """Code and raw files of both sides whose content differs between two states of a project."""
     if before.root == after.root and not edited:
         return
-    for path in (one.removeprefix(f"{ROOT}/") for one in node.dependencies if one.startswith(f"{ROOT}/")):
+    for path in (one.removeprefix(f"{ROOT}/") for one in shared if one.startswith(f"{ROOT}/")):
         touched = any(PurePosixPath(one).is_relative_to(path) for one in edited)
         if touched or _bytes(before.root / path) != _bytes(after.root / path):
             yield path
