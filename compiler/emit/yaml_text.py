@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import yaml
 
-# Text that begins like a number is quoted: `1e-3` is text to one reader and a number to the other.
-NUMBER_LIKE = re.compile(r"[-+.]?[0-9]|[-+]?\.(?:inf|nan)", re.IGNORECASE)
+# Text that begins like a number is quoted: `1e-3` is text to one reader and a number to the other, and so are `-.5` and `._1`.
+NUMBER_LIKE = re.compile(r"[-+]?\.?[0-9]|(?:[-+]\.?|\.)_|[-+]?\.(?:inf|nan)", re.IGNORECASE)
 WIDTH = 2**20
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{0,99}|\.{1,2}/[A-Za-z0-9_./-]{0,96}")
 NO_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})

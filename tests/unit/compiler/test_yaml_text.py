@@ -1,6 +1,7 @@
 """Compiled YAML and JSON mean the same to YAML 1.1 and YAML 1.2 readers."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -49,6 +50,13 @@ def test_small_and_large_floats_stay_floats_for_both_readers(value: float) -> No
     for read in (yaml.safe_load, read_1_2):
         assert type(read(text)["lr"]) is float
         assert read(text)["lr"] == value
+
+
+def test_no_short_text_of_the_characters_of_numbers_is_taken_for_a_number() -> None:
+    texts = ["".join(signs) for length in (1, 2, 3) for signs in product("+-._0e", repeat=length)]
+    content = {f"key{index}": text for index, text in enumerate([*texts, "-.5e3", "+.5e+3", "._1e+5", "-.inf", "+.NaN"])}
+    for read in (yaml.safe_load, read_1_2):
+        assert read(to_yaml(content)) == content
 
 
 def test_a_small_float_is_written_with_a_dot() -> None:
