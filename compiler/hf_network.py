@@ -1,7 +1,7 @@
 """What a Hugging Face config.json says in the terms of a spec, and what in it cannot be had."""
 
 import json
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -85,10 +85,13 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[_Size]:
             yield size
 
 
+_ROPE_KEYS = ("rope_scaling", "rope_parameters")  # of older and of newer files
+
+
 def _rope(values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The key that holds the scaling, and its content; newer files keep rope_theta in it as well."""
-    for key in ("rope_scaling", "rope_parameters"):
-        if isinstance(values.get(key), dict):
+    for key in _ROPE_KEYS:
+        if values.get(key) and isinstance(values[key], dict):
             return key, values[key]
     return "rope_scaling", {}
 
@@ -143,8 +146,7 @@ def _size_faults(config: HfConfig) -> Iterator[Diagnostic]:
         if value is ...:
             message = said(f"config.json lacks {size.key}", f"config.json 缺少 {size.key}")
             reason = said("a default would be another model's size", "默认值会是另一个模型的尺寸")
-            fix = said("take the file from the model's own folder again", "请重新取得该模型的原始文件")
-            yield _at(config, path, "MS0316", message, reason=reason, fix=fix)
+            yield _at(config, path, "MS0316", message, reason=reason, fix=_as_published())
         elif value is not None and not _fits(value, size.kind):
             wanted = {
                 int: ("a whole number above zero", "正整数"),
@@ -167,8 +169,10 @@ def _fits(value: object, kind: type) -> bool:
         return kind is bool and isinstance(value, bool)
     if kind is int:
         return isinstance(value, int) and value > 0
-    return isinstance(value, (int, float)) and math.isfinite(value) and value > 0
+    return isinstance(value, (int, float)) and 0 < value <= sys.float_info.max
 
+
+_PARTLY_TURNED = said("every dimension of a head would be rotated", "单头的全部维度都会被旋转")
 
 # Key, families (None: all), what is refused, and why.
 _Refused = tuple[str, tuple[str, ...] | None, Callable[[Any], bool], Said]
@@ -188,14 +192,14 @@ _REFUSED: tuple[_Refused, ...] = (
     (
         "layer_types",
         None,
-        lambda value: isinstance(value, list) and set(map(str, cast(list[object], value))) != {"full_attention"},
+        lambda value: value is not None and (not isinstance(value, list) or set(map(str, cast(list[object], value))) != {"full_attention"}),
         said("attention would see the whole row in every layer", "每一层的注意力都会看到整行"),
     ),
     (
         "partial_rotary_factor",
         None,
         lambda value: value not in (None, 1, 1.0),
-        said("every dimension of a head would be rotated", "单头的全部维度都会被旋转"),
+        _PARTLY_TURNED,
     ),
     (
         "attention_bias",
@@ -231,11 +235,51 @@ def _unsupported(config: HfConfig) -> Iterator[Diagnostic]:
         value = config.values.get(key)
         if (families is None or family in families) and refused(value):
             yield _refusal(config, (key,), f"{key} {show(value)}", reason)
-    yield from _rope_faults(config, family)
+    yield from _rope_forms(config) or _rope_faults(config, family)
+
+
+def _rope_forms(config: HfConfig) -> list[Diagnostic]:
+    """Frequencies in a form that would be read in part: no object, one for each kind of layer, in two places that differ."""
+    faults: list[Diagnostic] = []
+    given = {key: config.values[key] for key in _ROPE_KEYS if config.values.get(key)}
+    for key, value in given.items():
+        if not isinstance(value, dict):
+            message = said(f"{key} is {show(value)}, not an object", f"{key} 为 {show(value)}，不是 JSON 对象")
+            faults.append(_at(config, (key,), "MS0316", message, reason=_NOT_READ, fix=_as_published()))
+        elif any(isinstance(inner, dict) for inner in cast(Mapping[str, Any], value).values()):
+            what = said(f"{key} for each kind of layer", f"按层类型分别给出的 {key}")
+            faults.append(_refusal(config, (key,), what, said("all layers turn at the same frequencies here", "此处所有层的旋转频率相同")))
+    return faults or list(_rope_twice(config, given))
+
+
+def _rope_twice(config: HfConfig, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Diagnostic]:
+    if len(given) == 2 and len({json.dumps(_kind_and_numbers(one), sort_keys=True) for one in given.values()}) == 2:
+        message = said("rope_scaling and rope_parameters say two things", "rope_scaling 与 rope_parameters 不一致")
+        yield _at(config, ("rope_parameters",), "MS0316", message, reason=_NOT_READ, fix=said("keep one of the two", "只保留其中一个"))
+    outer = config.values.get("rope_theta")
+    for key, scaling in given.items():
+        inner = scaling.get("rope_theta")
+        if outer is not None and inner is not None and inner != outer:
+            message = said(
+                f"rope_theta is {show(outer)}, and {show(inner)} in {key}", f"rope_theta 为 {show(outer)}，而 {key} 中为 {show(inner)}"
+            )
+            yield _at(config, (key, "rope_theta"), "MS0316", message, reason=_NOT_READ, fix=said("keep one of the two", "只保留其中一个"))
+
+
+def _kind_and_numbers(scaling: Mapping[str, Any]) -> dict[str, Any]:
+    """The content without what older files keep elsewhere, or under another name."""
+    kind = scaling.get("rope_type", scaling.get("type", "default"))
+    return {key: value for key, value in scaling.items() if key not in ("rope_type", "type", "rope_theta")} | {"rope_type": kind}
+
+
+_NOT_READ = said("different versions of transformers read different ones", "不同版本的 transformers 读取的内容不同")
 
 
 def _rope_faults(config: HfConfig, family: str) -> Iterator[Diagnostic]:
     key, scaling = _rope(config.values)
+    if scaling.get("partial_rotary_factor") not in (None, 1, 1.0):
+        value = show(scaling["partial_rotary_factor"])
+        yield _refusal(config, (key, "partial_rotary_factor"), f"partial_rotary_factor {value}", _PARTLY_TURNED)
     kind = scaling.get("rope_type", scaling.get("type", "default" if key == "rope_parameters" or not scaling else None))
     if kind == "default" or not scaling:
         return
@@ -255,6 +299,10 @@ def _rope_faults(config: HfConfig, family: str) -> Iterator[Diagnostic]:
 def _refusal(config: HfConfig, path: KeyPath, what: str, reason: Said) -> Diagnostic:
     fix = said("use a model without it", "改用没有该设置的模型")
     return _at(config, path, "MS0317", said(f"{what} is not supported", f"不支持 {what}"), reason=reason, fix=fix)
+
+
+def _as_published() -> Said:
+    return said("take the file from the model's own folder again", "请重新取得该模型的原始文件")
 
 
 def show(value: object) -> str:

@@ -162,6 +162,14 @@ def test_llama_3_frequencies(project: Project) -> None:
     assert str(load(root, "try").place(("model", "rope_scaling", "factor"))) == "hf/config.json:16:19"
 
 
+def test_frequencies_that_both_places_say_alike(project: Project) -> None:
+    root = project("model: {from_hf: hf}\n")
+    put(root, changed(rope_theta=5e5, rope_scaling=LLAMA3, rope_parameters={**LLAMA3, "rope_theta": 5e5}))
+    model = spec_of(root).model
+    assert model.rope_scaling is not None
+    assert (model.rope_theta, model.rope_scaling.factor) == (5e5, 8.0)
+
+
 def test_frequencies_as_newer_files_have_them(project: Project) -> None:
     root = project("model: {from_hf: hf}\n")
     put(root, changed(rope_parameters={"rope_type": "default", "rope_theta": 1000000}))
@@ -187,6 +195,15 @@ def test_frequencies_as_newer_files_have_them(project: Project) -> None:
         ({"rope_scaling": {"type": "linear", "factor": 2.0}}, "MS0317", 'rope_scaling "linear" is not supported'),
         ({"rope_scaling": {"factor": 2.0}}, "MS0317", "rope_scaling null is not supported"),
         ({"rope_scaling": {**LLAMA3, "factor": "8"}}, "MS0316", 'rope_scaling.factor is "8", not a number above zero'),
+        ({"rope_theta": 10**400}, "MS0316", f"rope_theta is {10**400}, not a number above zero"),
+        ({"rope_scaling": ["llama3"]}, "MS0316", "rope_scaling is {...}, not an object"),
+        ({"rope_scaling": "llama3"}, "MS0316", 'rope_scaling is "llama3", not an object'),
+        ({"rope_parameters": {"full_attention": LLAMA3}}, "MS0317", "rope_parameters for each kind of layer is not supported"),
+        ({"rope_scaling": {}, "rope_parameters": {"rope_type": "linear"}}, "MS0317", 'rope_parameters "linear" is not supported'),
+        ({"rope_scaling": LLAMA3, "rope_parameters": {"factor": 2}}, "MS0316", "rope_scaling and rope_parameters say two things"),
+        ({"rope_theta": 1e4, "rope_parameters": {"rope_theta": 5e5}}, "MS0316", "rope_theta is 10000.0, and 500000.0 in rope_parameters"),
+        ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "MS0317", "partial_rotary_factor 0.5 is not supported"),
+        ({"layer_types": "sliding_attention"}, "MS0317", 'layer_types "sliding_attention" is not supported'),
         ({"sliding_window": 4096}, "MS0317", "sliding_window 4096 is not supported"),
         ({"use_sliding_window": True, "model_type": "qwen2"}, "MS0317", "use_sliding_window true is not supported"),
         ({"attention_bias": True}, "MS0317", "attention_bias true is not supported"),
