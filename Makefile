@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 PYTHON ?= python3.11
 BIN := .venv/bin
+# Tests at once. Each training takes 2 to 4 GB of memory.
+WORKERS ?= 2
 STAMP := .venv/.complete
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -12,10 +14,10 @@ demo: setup  ## the demo experiment, from raw text to the report
 	@mindspec run
 
 test: setup  ## all tests, real training included
-	@python -m pytest -q
+	@python -m pytest -q -n $(WORKERS) --dist loadfile
 
 check: setup lint types  ## what to run before every commit, without training
-	@python -m pytest -q -m "not slow"
+	@python -m pytest -q -m "not slow" -n $(WORKERS) --dist worksteal
 
 setup: $(STAMP)  ## the locked environment in .venv
 

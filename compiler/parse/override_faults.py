@@ -44,6 +44,12 @@ def lone_item(place: Place) -> Diagnostic:
     return Diagnostic("MS0107", message, place, fix=said("give the whole list: key=[a,b]", "请给出整个列表：key=[a,b]"))
 
 
+def nested_too_deep(place: Place) -> Diagnostic:
+    """The fault of brackets in brackets beyond what a value can be."""
+    message = said("the override nests too deep", "该覆盖项嵌套过深")
+    return Diagnostic("MS0107", message, place, fix=said("close the brackets that are open", "请闭合已打开的括号"))
+
+
 def _no_value(number: int, text: str) -> Diagnostic:
     found = re.fullmatch(r"\s*([A-Za-z_][\w.]*)\s*[: ]\s*(\S+)\s*", text, re.ASCII)
     meant = f"{found[1]}={found[2]}" if found else ""

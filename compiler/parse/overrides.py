@@ -15,11 +15,13 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.defaults import foreign_setting
 from compiler.parse.files import ambiguous
 from compiler.parse.groups import Groups
-from compiler.parse.override_faults import lone_item, one_line, unreadable
+from compiler.parse.override_faults import lone_item, nested_too_deep, one_line, place_of, unreadable
 from compiler.parse.scalars import is_ambiguous
 from compiler.quoting import quoted
 from compiler.source import Path, Place, children
 from compiler.wording import Said, said
+
+DEEPEST = 50  # brackets open at once
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tu
     given: list[GivenOverride] = []
     faults: list[Diagnostic] = []
     for number, text in enumerate(overrides, start=1):
+        if (deep := _too_deep(text)) is not None:
+            faults.append(nested_too_deep(place_of(number, text, deep)))
+            continue
         try:
             parsed = OverridesParser.create().parse_override(text)
             _refuse_empty_key(parsed)
@@ -77,6 +82,16 @@ def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tu
         faults += found
         given += [override] if not found else []
     return given, [*faults, *_set_twice(given)]
+
+
+def _too_deep(text: str) -> int | None:
+    """Where an override nests deeper than any value of a spec; Hydra's reader would take minutes, or run out of stack."""
+    depth = 0
+    for index, char in enumerate(text):
+        depth += (char in "[{(") - (char in "]})")
+        if depth > DEEPEST:
+            return index
+    return None
 
 
 def written_path(text: str) -> Path:
