@@ -62,6 +62,21 @@ CODES = {
         ),
         plannable=True,
     ),
+    "MS0307": Code(
+        said("too many positions", "位置过多"),
+        said(
+            "mindformers makes a table of the cosines and sines of all positions when it builds the network. With model.rope_scaling the"
+            " table reaches to original_length, however short the rows are, and positions are float32 numbers.\n\n"
+            "A length with digits too many takes more memory than the device has, before the first step. Beyond 16,777,216 = 2^24 two"
+            " neighbouring positions are the same float32 number, and nothing says so.\n\n"
+            "Example: `rope_scaling: {factor: 8.0, original_length: 81920000}`. Llama 3.1 has 8192.",
+            "mindformers 构建网络时会制作所有位置的余弦与正弦表。使用 model.rope_scaling 时，无论样本多短，表都要覆盖 original_length；"
+            "位置以 float32 表示。\n\n"
+            "多写几位数字，表就会在第一步之前占满设备内存。超过 16,777,216 = 2^24 之后，相邻两个位置是同一个 float32 数，"
+            "而且没有任何提示。\n\n"
+            "例：`rope_scaling: {factor: 8.0, original_length: 81920000}`。Llama 3.1 为 8192。",
+        ),
+    ),
     "MS0311": Code(
         said("head dimension that the family cannot have", "该模型结构不支持的单头维度"),
         said(

@@ -24,6 +24,23 @@ CODES = {
         ),
         plannable=True,
     ),
+    "MS0306": Code(
+        said("what a fused attention kernel does not take", "融合注意力算子不接受的设置"),
+        said(
+            "On Ascend, training uses MindSpore's fused attention (FlashAttentionScore). Its documentation lists float16 and bfloat16, and"
+            " heads whose width is a multiple of 16, up to 512; it has a softmax of its own and reads no `model.dtype.softmax`.\n\n"
+            "The compiled file says `use_flash_attention: true` and the types of the spec. Nothing refuses them before the graph runs on"
+            " the device: the first step may fail after the data is built, or compute in another type than the spec says.\n\n"
+            "Example: `device: ascend` with the default float32. Set `model.dtype.compute: bfloat16`, choose sizes with heads of 64, 80, 96"
+            " or 128, and leave `model.dtype.softmax` out.",
+            "在 Ascend 上，训练使用 MindSpore 的融合注意力（FlashAttentionScore）。其文档只列出 float16 与 bfloat16，以及宽度为 16 的倍数、"
+            "最大 512 的头；它自行计算 softmax，不读取 `model.dtype.softmax`。\n\n"
+            "编译出的文件写有 `use_flash_attention: true` 和配置中的数值类型。在设备上运行计算图之前没有任何检查：数据制作完成之后第一步"
+            "可能失败，或以与配置不同的类型计算。\n\n"
+            "例：`device: ascend` 配默认的 float32。请设置 `model.dtype.compute: bfloat16`，选取单头宽 64、80、96 或 128 的尺寸，"
+            "并删去 `model.dtype.softmax`。",
+        ),
+    ),
     "MS0350": Code(
         said("loss scale does not fit", "损失缩放不合适"),
         said(

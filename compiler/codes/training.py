@@ -4,6 +4,32 @@ from compiler.codes.code import Code
 from compiler.wording import said
 
 CODES = {
+    "MS0308": Code(
+        said("more rows than can be counted", "样本数超出计数范围"),
+        said(
+            "The rows of an update are micro_batch x accumulation x data parallelism. MindSpore counts them in 32 bits, up to"
+            " 2,147,483,647.\n\n"
+            "Each of the factors may be legal and their product not: the batch that is compiled would be refused when the stage starts,"
+            " after hours of data work, or be another number.\n\n"
+            "Example: micro_batch 65536 with accumulation 65536 are 4,294,967,296 rows. Lower one of the two.",
+            "一次更新的样本数为 micro_batch x accumulation x 数据并行。MindSpore 以 32 位计数，最大 2,147,483,647。\n\n"
+            "各因子都合法时乘积仍可能超出：编译出的批大小会在数小时的数据处理之后、阶段启动时被拒绝，或变成另一个数。\n\n"
+            "例：micro_batch 65536 与 accumulation 65536 的乘积是 4,294,967,296。请减小其中之一。",
+        ),
+    ),
+    "MS0309": Code(
+        said("seed that several devices do not take", "多个设备不采用的种子"),
+        said(
+            "mindformers reads `seed: 0` as no seed at all. One device is seeded by the stages themselves.\n\n"
+            "Ranks that share the batch draw their fresh weights by the seed, each on its own: without one every rank starts from another"
+            " network, and the mean of their gradients trains none of them. The loss looks plausible.\n\n"
+            "Example: `seed: 0` with `device.count: 2`. Any other seed will do.",
+            "mindformers 把 `seed: 0` 当作没有种子；单个设备由各阶段自行设定种子。\n\n"
+            "共享批次的各进程各自按种子生成初始权重：没有种子时每个进程从不同的网络出发，而它们梯度的平均不适合其中任何一个。"
+            "损失看上去却很正常。\n\n"
+            "例：`seed: 0` 且 `device.count: 2`。改用其他任意种子即可。",
+        ),
+    ),
     "MS0341": Code(
         said("warm-up is longer than training", "预热步数超过训练步数"),
         said(

@@ -10,6 +10,7 @@ from compiler.lower.network import adapters, network
 from compiler.plan import Plan
 from compiler.planning.profiles import DeviceProfile
 from compiler.spec import Spec
+from compiler.spec.declare import MOST
 from compiler.spec.train import Training
 
 STATIC_SCALE, DYNAMIC_SCALE, SCALE_WINDOW = 1024.0, 65536.0, 1000
@@ -133,4 +134,5 @@ def _scale(training: Training) -> float | mf.DynamicScale:
         return 1.0
     if scale.kind == "static":
         return scale.initial or STATIC_SCALE
-    return mf.DynamicScale(loss_scale_value=scale.initial or DYNAMIC_SCALE, scale_window=scale.window or SCALE_WINDOW * accumulation)
+    window = scale.window or min(SCALE_WINDOW * accumulation, MOST)
+    return mf.DynamicScale(loss_scale_value=scale.initial or DYNAMIC_SCALE, scale_window=window)

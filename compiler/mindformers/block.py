@@ -39,7 +39,10 @@ def _check(value: Any, hint: Any, where: str) -> None:
 
 
 def matches(value: Any, hint: Any) -> bool:
-    """Whether a value is exactly of a declared type: no subclass, no int for a float, no bool for an int, nothing but finite."""
+    """Whether a value is exactly of a declared type: no subclass, no int for a float, no bool for an int, nothing but finite.
+
+    An int has 32 bits, with a sign or, as seeds, without one: MindSpore counts in no more.
+    """
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return any(matches(value, choice) for choice in get_args(hint))
@@ -49,7 +52,7 @@ def matches(value: Any, hint: Any) -> bool:
         return isinstance(value, tuple) and _items_match(cast(tuple[Any, ...], value), get_args(hint))
     if hint is None:
         return value is None
-    return type(value) is hint and (_is_plain(hint) or is_dataclass(hint)) and _is_finite(value)
+    return type(value) is hint and (_is_plain(hint) or is_dataclass(hint)) and _is_held(value)
 
 
 def _items_match(items: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
@@ -62,8 +65,10 @@ def _is_plain(hint: Any) -> bool:
     return hint in (str, bool, int, float, NoneType)
 
 
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
+def _is_held(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not isinstance(value, int) or -(2**31) <= value < 2**32
 
 
 def written(block: Block) -> Written:

@@ -58,6 +58,18 @@ def test_the_window_is_lengthened_under_accumulation() -> None:
     assert config["runner_wrapper"]["scale_sense"]["scale_window"] == 4000
 
 
+def test_the_window_stays_one_that_32_bits_hold() -> None:
+    scaled = [f"++{stage}.loss_scale.kind=dynamic" for stage in STAGES]
+    config, _ = compiled(
+        "model.dtype.compute=float16",
+        "pretrain.micro_batch=1",
+        "pretrain.accumulation=3000000",
+        "data.pretrain.mix.budget_bytes=1TB",
+        *scaled,
+    )
+    assert config["runner_wrapper"]["scale_sense"]["scale_window"] == 2**31 - 1
+
+
 def test_a_scale_without_float16_and_recomputation_on_a_cpu_are_warned_of() -> None:
     _, warned = compiled("++pretrain.loss_scale.kind=static", "parallel.recompute=full")
     assert {"MS0359", "MS0360"} <= warned

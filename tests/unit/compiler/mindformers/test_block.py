@@ -39,6 +39,13 @@ def test_an_integer_is_an_integer(value: Any) -> None:
         mf.Runner(epochs=value, batch_size=1, sink_mode=False)
 
 
+@pytest.mark.parametrize("value", [2**32, -(2**31) - 1, 10**30])
+def test_an_integer_has_32_bits(value: int) -> None:
+    with pytest.raises(mf.UndeclaredValue, match=r"Runner.epochs"):
+        mf.Runner(epochs=value, batch_size=1, sink_mode=False)
+    assert mf.Runner(epochs=2**31 - 1, batch_size=1, sink_mode=False).epochs == 2**31 - 1
+
+
 @pytest.mark.parametrize("value", [1, 0, "false", None])
 def test_a_truth_value_is_a_truth_value(value: Any) -> None:
     with pytest.raises(mf.UndeclaredValue, match=r"Runner.sink_mode"):
