@@ -90,10 +90,14 @@ CODES = {
         said(
             "The smallest positive float16 is 6.0e-8. Gradients of a language model's mean loss are often smaller, and become zero.\n\n"
             "Nothing fails: the loss falls for a while and then stays where it is, since only the largest gradients still move weights.\n\n"
-            "Set `loss_scale: {kind: dynamic}` for the training, or `model.dtype.compute: float32`.",
+            "A gradient has the type of what it belongs to: weights in float16 (`model.dtype.params`) lose theirs although products compute"
+            " in float32. With float16 in softmax or rotary embedding alone, a part of them is lost: a warning.\n\n"
+            "Set `loss_scale: {kind: dynamic}` for the training, or float32 for the part that is named.",
             "float16 能表示的最小正数是 6.0e-8，而语言模型平均损失的梯度往往更小，会变成零。\n\n"
             "过程中不会报错：损失先下降一段，然后停滞，因为只有最大的梯度还能推动权重。\n\n"
-            "请为该训练设置 `loss_scale: {kind: dynamic}`，或设置 `model.dtype.compute: float32`。",
+            "梯度与其所属对象的类型相同：权重为 float16（`model.dtype.params`）时，即使矩阵乘以 float32 计算，梯度也会丢失。"
+            "仅 softmax 或旋转位置编码为 float16 时丢失一部分，因此给出警告。\n\n"
+            "请为该训练设置 `loss_scale: {kind: dynamic}`，或把所指的部分设为 float32。",
         ),
         plannable=True,
     ),
@@ -103,10 +107,10 @@ CODES = {
             "float32 and bfloat16 hold numbers down to 1.0e-38, so that no gradient is lost without a scale.\n\n"
             "A power of two changes no result, but a scale that grows can make gradients overflow that were sound, and their steps are"
             " skipped.\n\n"
-            "Set `loss_scale.kind: none`; keep a scale only together with `model.dtype.compute: float16`.",
+            "Set `loss_scale.kind: none`; keep a scale only together with float16 in `model.dtype`.",
             "float32 和 bfloat16 可表示小至 1.0e-38 的数，不加缩放也不会丢失梯度。\n\n"
             "乘以 2 的幂不改变结果，但不断增大的缩放可能使原本正常的梯度溢出，从而跳过更新。\n\n"
-            "请设置 `loss_scale.kind: none`；只有与 `model.dtype.compute: float16` 一起时才需要缩放。",
+            "请设置 `loss_scale.kind: none`；只有 `model.dtype` 中有 float16 时才需要缩放。",
         ),
     ),
     "MS0360": Code(

@@ -17,6 +17,7 @@ _NO_BFLOAT16 = {
     "cpu": said("MindSpore's CPU kernels have no bfloat16 matrix product", "MindSpore 的 CPU 算子没有 bfloat16 矩阵乘"),
     "gpu": said("the CUDA kernels of this MindSpore have no bfloat16 matrix product", "此版本 MindSpore 的 CUDA 算子没有 bfloat16 矩阵乘"),
 }
+_GRADIENTS = ("compute", "params", "softmax", "rotary")  # float16 is refused for norms
 _READS = {"none": (), "static": ("initial",), "dynamic": ("initial", "window")}
 # A static scale never shrinks, so that it must leave room below 65504; a dynamic one halves its way down from any start.
 _LARGEST_SCALE = {"static": 2.0**16, "dynamic": 2.0**32}
@@ -122,21 +123,29 @@ def accumulation_weighs_tokens(spec: Spec, _tree: SourceTree) -> Iterator[Diagno
         )
 
 
+def _float16_part(spec: Spec) -> str | None:
+    """The part of the network whose gradients are float16: a gradient has the type of what it belongs to."""
+    dtype = spec.model.dtype
+    return next((part for part in _GRADIENTS if getattr(dtype, part) == "float16"), None)
+
+
 @RULES.needing("model")
 def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    part = _float16_part(spec)
     for stage, training in trainings(spec):
-        if spec.model.dtype.compute == "float16" and training.loss_scale.kind == "none":
+        if part and training.loss_scale.kind == "none":
             yield Diagnostic(
                 "MS0353",
-                said("model.dtype.compute is float16, which needs a loss scale", "model.dtype.compute 为 float16，需要损失缩放"),
+                said(f"model.dtype.{part} is float16, which needs a loss scale", f"model.dtype.{part} 为 float16，需要损失缩放"),
                 path=(stage, "loss_scale", "kind"),
                 reason=said(
                     "gradients below 6.0e-8 become zero and training stalls without a word", "小于 6.0e-8 的梯度会变为零，训练会悄悄停滞"
                 ),
                 fix=said(
-                    "set kind to dynamic, or model.dtype.compute to float32", "把 kind 设为 dynamic，或把 model.dtype.compute 设为 float32"
+                    f"set kind to dynamic, or model.dtype.{part} to float32", f"把 kind 设为 dynamic，或把 model.dtype.{part} 设为 float32"
                 ),
                 suggestion="dynamic",
+                severity="error" if part in ("compute", "params") else "warning",
             )
 
 
@@ -144,7 +153,7 @@ def float16_is_scaled(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 def loss_scale_has_a_use(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     compute = spec.model.dtype.compute
     for stage, training in trainings(spec):
-        if compute != "float16" and training.loss_scale.kind != "none":
+        if _float16_part(spec) is None and training.loss_scale.kind != "none":
             yield Diagnostic(
                 "MS0359",
                 said(f"a loss scale has no use with {compute}", f"{compute} 不需要损失缩放"),

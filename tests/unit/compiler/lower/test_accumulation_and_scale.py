@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from compiler.diagnostics import Faults
 from compiler.pipeline import compile_experiment
 from compiler.project import Project
 
@@ -73,3 +74,23 @@ def test_the_window_stays_one_that_32_bits_hold() -> None:
 def test_a_scale_without_float16_and_recomputation_on_a_cpu_are_warned_of() -> None:
     _, warned = compiled("++pretrain.loss_scale.kind=static", "parallel.recompute=full")
     assert {"MS0359", "MS0360"} <= warned
+
+
+@pytest.mark.parametrize("part", ["params", "softmax", "rotary"])
+def test_a_gradient_in_float16_has_a_use_for_a_scale(part: str) -> None:
+    _, warned = compiled(f"model.dtype.{part}=float16", *(f"++{stage}.loss_scale.kind=dynamic" for stage in STAGES))
+    assert warned.isdisjoint({"MS0353", "MS0359"})
+
+
+def test_weights_in_float16_need_a_scale_although_products_do_not() -> None:
+    with pytest.raises(Faults) as caught:
+        compiled("model.dtype.params=float16")
+    assert {(one.code, one.path[0]) for one in caught.value.diagnostics if one.severity == "error"} == {
+        ("MS0353", "pretrain"),
+        ("MS0353", "finetune"),
+    }
+
+
+def test_a_softmax_in_float16_loses_a_part_of_the_gradients() -> None:
+    _, warned = compiled("model.dtype.softmax=float16")
+    assert "MS0353" in warned
