@@ -22,6 +22,7 @@ _LAYERS = 2
 _TOKENS = 96  # of a row
 _WIDTH = 64  # of all heads together, where they are few
 _NARROWEST = 8  # of one head
+_FUSED = 16  # of which a head is a multiple where fused attention computes it
 _PIECES = 3000
 _PADDING = 64  # rows of the embedding table beyond the tokenizer's pieces, where there are any
 _RANK = 4
@@ -128,19 +129,23 @@ def _network(twin: _Twin) -> None:
     sizes = [twin.integer("model", key) for key in ("hidden_size", "intermediate_size", "num_heads", "num_kv_heads")]
     if all(sizes):
         width, wide, heads, shared = cast(list[int], sizes)
-        small = _narrow(width, wide, heads, shared, twin.integer("model", "head_dim"))
+        step = _FUSED if twin.get("device", "target") == "ascend" else 2
+        small = _narrow(width, wide, heads, shared, twin.integer("model", "head_dim"), step=step)
         for key, value in small.items():
             twin.put(("model", key), value)
 
 
-def _narrow(width: int, wide: int, heads: int, shared: int, own: int | None) -> dict[str, int]:
-    """Sizes of a network with the same proportions; none where it is small already, or where it is not sound."""
+def _narrow(width: int, wide: int, heads: int, shared: int, own: int | None, *, step: int) -> dict[str, int]:
+    """Sizes of a network with the same proportions; none where it is small already, or where it is not sound.
+
+    Heads become a multiple of `step` wide, unless they are narrower.
+    """
     head = own or width // heads
     if heads % shared or head % 2 or (own is None and width % heads):
         return {}
     few = min(shared, 2)
     many = few * (heads // shared)
-    narrow = min(head, max(_NARROWEST, _WIDTH // many // 2 * 2))
+    narrow = min(head, max(_NARROWEST, step, _WIDTH // many // step * step))
     stream = many * narrow if own is None or own * heads == width else _eights(width * many * narrow / (heads * own))
     between = _eights(wide * stream / width)
     if stream > width or between > wide:

@@ -157,3 +157,9 @@ def test_a_model_from_config_json_is_shrunk_too(project: Project) -> None:
     )
     spec = review(load(root, "try")).spec
     assert (spec.model.hidden_size, spec.model.num_heads, spec.model.num_kv_heads) == (64, 8, 2)
+
+
+@pytest.mark.parametrize("size", RUNNABLE)
+def test_heads_of_a_twin_are_ones_that_fused_attention_computes(size: str) -> None:
+    warnings = review(twin(f"model={size}", "device=ascend", "model.dtype.compute=bfloat16")).warnings
+    assert "MS0306" not in {one.code for one in warnings}
