@@ -16,6 +16,7 @@ from compiler.wording import Language, Said, in_language, listed, said
 
 Severity = Literal["error", "warning"]
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 LONGEST = 160  # characters of a line that are shown around a fault
 _SEVERITIES = {"error": said("error", "错误"), "warning": said("warning", "警告")}
 _WHY, _FIX = said("why", "原因"), said("fix", "修复")
@@ -96,21 +97,27 @@ def render_one(fault: Diagnostic, *, colour: bool = False, language: Language | 
     where = f"{fault.place}: " if fault.place else ""
     tone = "31" if fault.severity == "error" else "33"
     subject = f"{dotted(fault.path)}: " if fault.path else ""
+    subject, message = visible(subject), visible(in_language(fault.message, language))
     kind = f"{in_language(_SEVERITIES[fault.severity], language)} {fault.code}"
-    lines = [f"{paint(where, '1')}{paint(kind, tone)}: {subject}{in_language(fault.message, language)}"]
+    lines = [f"{paint(where, '1')}{paint(kind, tone)}: {subject}{message}"]
     lines += _excerpt(fault.place, tone, paint) if fault.place else []
     for word, place in fault.related:
         lines += [f"  {place}: {in_language(word, language)}", *_excerpt(place, "36", paint)]
     for head, text in ((_WHY, fault.reason), (_FIX, fault.fix)):
-        lines += [f"  {in_language(head, language)}: {in_language(text, language)}"] * bool(text)
+        lines += [f"  {in_language(head, language)}: {visible(in_language(text, language))}"] * bool(text)
     return "\n".join(lines)
+
+
+def visible(text: str) -> str:
+    """The text with what a terminal obeys, or nobody sees, written out: escape sequences, marks of direction, zero-width blanks."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _excerpt(place: Place, tone: str, paint: Any) -> list[str]:
     if not place.text.strip():
         return []
     start = max(0, place.column - 1 - LONGEST // 2) if len(place.text) > LONGEST else 0
-    shown, before = place.text[start : start + LONGEST], place.text[start : place.column - 1]
+    shown, before = visible(place.text[start : start + LONGEST]), visible(place.text[start : place.column - 1])
     pad = "".join("\t" if char == "\t" else " " * width(char) for char in before)
     return [f"  | {shown}", f"  | {pad}{paint('^', tone)}"]
 

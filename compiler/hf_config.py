@@ -1,6 +1,7 @@
 """A Hugging Face config.json with the place of each of its values."""
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -74,10 +75,10 @@ def _text(path: Path, name: str) -> str:
 
 def _absent(path: Path, name: str, error: OSError) -> Diagnostic:
     folder = path.parent
-    if folder.is_file():
+    if os.path.isfile(folder):
         message = said(f"{folder.name} is a file", f"{folder.name} 是一个文件")
         fix = said("name the folder that holds config.json", "请写包含 config.json 的文件夹")
-    elif not folder.exists():
+    elif not os.path.exists(folder):  # also a name longer than a file name can be
         message = said("the folder does not exist", "文件夹不存在")
         fix = said("name a folder with a config.json, relative to the project root", "请写含 config.json 的文件夹，相对于项目根目录")
     else:

@@ -57,10 +57,11 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
     except Faults as error:
         raise Faults([*misnamed, *faults, *error.diagnostics]) from None
     tree = smoke.expand(from_hf.expand(tree))
-    faults += [*refused, *misnamed, *_taken_name(root, name, tree)]
+    faults += [*refused, *(misnamed or _taken_name(root, name, tree))]
     if faults:
         kept = {override.text for override in accepted}
-        raise Incomplete(faults, tree, frozenset(written_path(text) for text in overrides if text not in kept))
+        unknown = [written_path(text) for text in overrides if text not in kept]
+        raise Incomplete(faults, tree, frozenset([*unknown, *(fault.path for fault in misnamed if fault.path)]))
     return tree
 
 

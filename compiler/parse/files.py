@@ -1,5 +1,6 @@
 """The YAML files of a spec: read with their positions, checked, and handed to Hydra as a source of configurations."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError
 
 from compiler.diagnostics import Diagnostic
-from compiler.parse.scalars import SpecLoader, is_ambiguous, other_reading
+from compiler.parse.full_width import full_width
+from compiler.parse.scalars import RESOLVERS, SpecLoader, is_ambiguous, other_reading
 from compiler.parse.yaml_words import in_chinese
 from compiler.quoting import override_in_quotes
 from compiler.source import Path as KeyPath
@@ -27,6 +29,7 @@ _INTEGER = "tag:yaml.org,2002:int"
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # where a YAML reader counts a new line
 _DIGITS = 40  # no field takes a larger number, and Python refuses to read thousands of digits
 _NESTING = 50  # nested references: the reader of references needs several calls a level
+_DEEPEST = 50  # mappings and lists within each other; Hydra's merge needs several calls a level
 
 
 @dataclass
@@ -107,7 +110,7 @@ def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
             Diagnostic("MS0102", message, parsed.at(node), fix=said("write `key: value` lines", "请写 `key: value` 形式的行"))
         )
     parsed.faults = list(_check(parsed, node, set()))
-    if any(fault.code in ("MS0114", "MS0205") for fault in parsed.faults):
+    if any(fault.code in ("MS0102", "MS0114", "MS0205") for fault in parsed.faults):
         parsed.readable = False
         return parsed
     parsed.node = node
@@ -144,6 +147,11 @@ def _syntax(parsed: SpecFile, error: yaml.MarkedYAMLError) -> Diagnostic:
     zh = "".join(f"{in_chinese(words)}" for words in (error.context, error.problem) if words)
     message = said(f"YAML cannot be read{context}: {error.problem}", f"无法读取 YAML：{zh}")
     reason = said("nothing of the file can be used until it is read as a whole", "整个文件能读取之前，其中的内容都无法使用")
+    first = error.context_mark.line if error.context_mark else mark.line if mark else 0
+    lines = range(first, (mark.line if mark else first) + 1)
+    wide = next((found for line in lines if (found := full_width(parsed.place(line, 0)))), None)
+    if wide is not None:
+        return Diagnostic("MS0102", message, wide[0], reason=reason, fix=wide[1])
     return Diagnostic("MS0102", message, place, reason=reason, fix=_hint(place))
 
 
@@ -166,7 +174,11 @@ def _control_character(parsed: SpecFile, error: yaml.reader.ReaderError) -> Diag
     return Diagnostic("MS0102", said(f"YAML cannot be read: {error.reason}", f"无法读取 YAML：{error.reason}"), parsed.place(0, 0))
 
 
-def _check(parsed: SpecFile, node: yaml.Node, seen: set[int]) -> Iterator[Diagnostic]:
+def _check(parsed: SpecFile, node: yaml.Node, seen: set[int], depth: int = 0) -> Iterator[Diagnostic]:
+    if depth > _DEEPEST:
+        message = said(f"mappings and lists nest more than {_DEEPEST} levels deep", f"映射与列表的嵌套超过 {_DEEPEST} 层")
+        yield Diagnostic("MS0102", message, parsed.at(node), fix=said("no field of a spec lies as deep", "规格中没有这么深的字段"))
+        return
     if id(node) in seen:
         yield _foreign(parsed, node, said("an anchor that is used again", "被再次引用的锚点"))
         return
@@ -177,12 +189,12 @@ def _check(parsed: SpecFile, node: yaml.Node, seen: set[int]) -> Iterator[Diagno
         yield from _check_scalar(parsed, node)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _check(parsed, item, seen)
+            yield from _check(parsed, item, seen, depth + 1)
     elif isinstance(node, yaml.MappingNode):
         yield from _check_keys(parsed, node)
         for key, value in node.value:
             yield from _check(parsed, key, seen)
-            yield from _check(parsed, value, seen)
+            yield from _check(parsed, value, seen, depth + 1)
 
 
 def _foreign(parsed: SpecFile, node: yaml.Node, what: Said) -> Diagnostic:
@@ -217,6 +229,12 @@ def _check_keys(parsed: SpecFile, node: yaml.MappingNode) -> Iterator[Diagnostic
 
 
 def _check_scalar(parsed: SpecFile, node: yaml.ScalarNode) -> Iterator[Diagnostic]:
+    if not _fits_its_tag(node):
+        short = node.tag.replace("tag:yaml.org,2002:", "!!")
+        yield _foreign(
+            parsed, node, said(f"the tag {short} before {node.value[:_DIGITS]!r}", f" {node.value[:_DIGITS]!r} 之前的标签 {short}")
+        )
+        return
     if is_plain(node) and is_ambiguous(node.value):
         yield ambiguous(node.value, parsed.at(node))
     if node.tag == _INTEGER and len(node.value) > _DIGITS:
@@ -232,6 +250,12 @@ def _check_scalar(parsed: SpecFile, node: yaml.ScalarNode) -> Iterator[Diagnosti
                 "请写 ${path.to.value}；若要这两个字符本身，请写 \\${",
             ),
         )
+
+
+def _fits_its_tag(node: yaml.ScalarNode) -> bool:
+    """Whether a tag that was written out, such as `!!int`, says what the text is: YAML leaves that to the program."""
+    rule = RESOLVERS.get(node.tag.rpartition(":")[2])
+    return rule is None or rule.fullmatch(node.value) is not None
 
 
 def _unreadable_reference(text: str) -> Said | None:
@@ -289,7 +313,7 @@ class SpecFiles(FileConfigSource):
         """Raises ConfigLoadError when there is no such file."""
         name = self._normalize_file_name(config_path)
         folder = Path(self.path)
-        if not (folder / name).is_file():
+        if not os.path.isfile(folder / name):  # also for a name that is longer than a file name can be
             raise ConfigLoadError(f"no file {name}")
         if name not in self.parsed:
             self.parsed[name] = read(folder.parent, folder / name)

@@ -1,5 +1,6 @@
 """The groups of a project, folders below `specs/`, and the options in them: what an override or a defaults list may choose."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ class Groups:
 
     def exists(self, name: str) -> bool:
         """Whether there is a group of this name, such as `model`."""
-        return name.replace("/", "").replace("_", "").replace("-", "").isalnum() and (self.specs / name).is_dir()
+        return name.replace("/", "").replace("_", "").replace("-", "").isalnum() and os.path.isdir(self.specs / name)
 
     def names(self) -> list[str]:
         """All groups of the first level that hold a file."""
@@ -27,12 +28,12 @@ class Groups:
 
     def options(self, name: str) -> list[str]:
         """The options of a group, such as `llama-tiny`."""
-        return sorted(file.stem for file in (self.specs / name).glob("*.yaml"))
+        return sorted(file.stem for file in (self.specs / name).glob("*.yaml") if not file.is_dir())
 
     def has(self, name: str, option: str) -> bool:
         """Whether an option of a group exists; its name may be a path, and end in .yaml."""
         inside = ".." not in option.split("/")
-        return inside and (self.specs / name / f"{option.removesuffix('.yaml')}.yaml").is_file()
+        return inside and os.path.isfile(self.specs / name / f"{option.removesuffix('.yaml')}.yaml")
 
     def no_option(self, name: str, option: str, place: Place | None, key: str = "") -> Diagnostic:
         """The fault of an option that is not there; `key` is what stands before the `=` of an override."""

@@ -50,6 +50,13 @@ def nested_too_deep(place: Place) -> Diagnostic:
     return Diagnostic("MS0107", message, place, fix=said("close the brackets that are open", "请闭合已打开的括号"))
 
 
+def key_too_long(number: int, text: str, length: int) -> Diagnostic:
+    """The fault of a key that is no path of any field."""
+    message = said(f"a key of {length} characters", f"键长达 {length} 个字符")
+    fix = said("write key=value; no path of a field is as long", "请写成 key=value；没有这么长的字段路径")
+    return Diagnostic("MS0107", message, place_of(number, text, 0), fix=fix)
+
+
 def _no_value(number: int, text: str) -> Diagnostic:
     found = re.fullmatch(r"\s*([A-Za-z_][\w.]*)\s*[: ]\s*(\S+)\s*", text, re.ASCII)
     meant = f"{found[1]}={found[2]}" if found else ""

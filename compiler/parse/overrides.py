@@ -15,13 +15,14 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.defaults import foreign_setting
 from compiler.parse.files import ambiguous
 from compiler.parse.groups import Groups
-from compiler.parse.override_faults import lone_item, nested_too_deep, one_line, place_of, unreadable
+from compiler.parse.override_faults import key_too_long, lone_item, nested_too_deep, one_line, place_of, unreadable
 from compiler.parse.scalars import is_ambiguous
 from compiler.quoting import quoted
 from compiler.source import Path, Place, children
 from compiler.wording import Said, said
 
 DEEPEST = 50  # brackets open at once
+LONGEST_KEY = 250  # characters; Hydra looks for a folder of that name
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tu
     for number, text in enumerate(overrides, start=1):
         if (deep := _too_deep(text)) is not None:
             faults.append(nested_too_deep(place_of(number, text, deep)))
+            continue
+        if len(key := text.partition("=")[0]) > LONGEST_KEY:
+            faults.append(key_too_long(number, text, len(key)))
             continue
         try:
             parsed = OverridesParser.create().parse_override(text)

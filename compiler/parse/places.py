@@ -55,6 +55,7 @@ class Places:
             return
         if override.parsed.is_delete():
             self.drop(override.path)
+            self.values[override.path] = self.keys[override.path] = override.key_place  # where it was taken away
             return
         for length in range(1, len(override.path)):
             above = override.path[:length]

@@ -24,6 +24,7 @@ _FLOAT = re.compile(
     r"[-+]?((0|[1-9][0-9]*)\.[0-9]*([eE][-+]?[0-9]+)?|\.[0-9]+([eE][-+]?[0-9]+)?|(0|[1-9][0-9]*)[eE][-+]?[0-9]+)"
     r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
 )
+_SHOWN = 40  # characters; a longer number is not shown as another reader has it
 _AMBIGUOUS = re.compile(
     r"yes|no|on|off"  # booleans of YAML 1.1
     r"|true|false|null"  # in a case that only some readers know
@@ -40,9 +41,9 @@ class SpecLoader(yaml.CSafeLoader):
     """A safe loader whose plain scalars follow the rule above."""
 
 
-_RESOLVERS = {"null": _NULL, "bool": _BOOL, "int": _INT, "float": _FLOAT}
+RESOLVERS = {"null": _NULL, "bool": _BOOL, "int": _INT, "float": _FLOAT}
 SpecLoader.yaml_implicit_resolvers = {
-    None: [(f"tag:yaml.org,2002:{tag}", re.compile(f"(?:{pattern.pattern})$")) for tag, pattern in _RESOLVERS.items()]
+    None: [(f"tag:yaml.org,2002:{tag}", re.compile(f"(?:{pattern.pattern})$")) for tag, pattern in RESOLVERS.items()]
 }
 
 
@@ -55,6 +56,8 @@ def is_ambiguous(text: str) -> bool:
 
 def other_reading(text: str) -> Said:
     """What a YAML 1.1 reader makes of an ambiguous scalar, for the message."""
+    if len(text) > _SHOWN:  # of thousands of digits Python would not even make the number
+        return said("a number", "数值")
     value: Any = yaml.safe_load(text)
     if isinstance(value, str):
         number = text.lower().lstrip("+-") in ("inf", "infinity", "nan")

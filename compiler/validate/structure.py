@@ -5,13 +5,14 @@ A union is explained by the branch the user meant, and no message repeats the wh
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pydantic
 
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
+from compiler.parse.full_width import full_width, half_width
 from compiler.quoting import override_in_quotes
 from compiler.source import Path, Place, SourceTree, leaves
 from compiler.spec import Spec
@@ -134,11 +135,17 @@ def _unknown_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
             yield _unknown_key(key, error.path, error.instance, known, tree)
 
 
-def _unknown_key(key: str, path: Path, given: Iterable[str], known: Iterable[str], tree: SourceTree) -> Diagnostic:
+def _is_a_spec(value: object) -> bool:
+    return isinstance(value, Mapping) and "name" in value
+
+
+def _unknown_key(key: str, path: Path, given: Mapping[str, Any], known: Iterable[str], tree: SourceTree) -> Diagnostic:
     parent = [str(part) for part in path]
     meant = suggest.key(parent, key, known, given)
-    if not path and key == "experiment":
+    if not path and (key == "experiment" or _is_a_spec(given[key])):
         hint = said("begin the file with the line `# @package _global_`", "请在文件开头加上一行 `# @package _global_`")
+    elif wide := full_width(tree.key_place((*path, key))):
+        hint = wide[1]
     elif meant:
         hint = suggest.did_you_mean(meant)
     else:
@@ -160,10 +167,14 @@ def _missing_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
     unknown = [key for key in error.instance if key not in properties]
     misspelt = {suggest.key(here, key, properties, error.instance) for key in unknown}
     name = re.match(r"'(.*)' is a required property", error.message).group(1)  # type: ignore[union-attr]
-    if ".".join([*here, name]) not in misspelt:
+    # Without its header `# @package _global_` a file stands below another key, with all that it says.
+    elsewhere = any(isinstance(below := error.instance[key], Mapping) and name in below for key in unknown)
+    if ".".join([*here, name]) not in misspelt and not elsewhere:
         doc, zh = (str(properties[name].get(key, "")).rstrip(".。") for key in ("description", DOC_ZH_KEY))
         fix = said(f"add `{name}:` ({doc})", f"请加上 `{name}:`（{zh}）")
-        yield Diagnostic("MS0202", said("must be given", "必须给出"), tree.key_place(error.path), (*error.path, name), fix=fix)
+        path = (*error.path, name)
+        place = tree.keys.get(path) or tree.key_place(error.path)  # taken away by an override, or never given
+        yield Diagnostic("MS0202", said("must be given", "必须给出"), place, path, fix=fix)
 
 
 def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
@@ -185,9 +196,24 @@ def _wrong_type(error: Violation, tree: SourceTree) -> Diagnostic:
         )
     if expected <= {"string", "null"} and isinstance(value, (bool, int, float)):
         return _unquoted(error.path, value, tree)
+    if isinstance(value, str) and {"integer", "number"} & expected and _number(plain := half_width(value)):
+        return _odd_digits(error, value, plain, place)
     message = said(f"expected {_names(expected)}, got {describe(value)}", f"应为{_names(expected).zh}，实际是{describe(value).zh}")
     example = _example(expected)
     return Diagnostic("MS0203", message, place, error.path, fix=said(f"write {example}", f"请写{example.zh}"))
+
+
+def _odd_digits(error: Violation, value: str, plain: str, place: Place) -> Diagnostic:
+    """Characters that look like those of a number, such as full-width digits, or that nobody sees."""
+    expected = _names(_expected(error))
+    return Diagnostic(
+        "MS0203",
+        said(f"expected {expected}, got the text {show(value)}", f"应为{expected.zh}，实际是文本 {show(value)}"),
+        place,
+        error.path,
+        fix=said(f"write {plain} in plain ASCII digits", f"请用半角字符写成 {plain}"),
+        suggestion=plain,
+    )
 
 
 def _referred(path: Path, value: str, place: Place) -> Diagnostic:

@@ -1,5 +1,6 @@
 """Files that a spec names must exist, inside the project."""
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -57,7 +58,7 @@ def missing_file(tree: SourceTree, written: str, path: KeyPath, code: str, reaso
         )
     elif posix.is_absolute() or ".." in posix.parts or "\\" in written:
         yield _outside(written, path)
-    elif not (Path(tree.root) / posix).exists():
+    elif not _exists(Path(tree.root) / posix):
         meant = suggest.existing_path(Path(tree.root), posix)
         yield Diagnostic(
             code,
@@ -69,6 +70,16 @@ def missing_file(tree: SourceTree, written: str, path: KeyPath, code: str, reaso
             else said("correct the path; it is relative to the project root", "请更正路径；它相对于项目根目录"),
             suggestion=meant or "",
         )
+
+
+def _exists(path: Path) -> bool:
+    """As `Path.exists`, but a name longer than a file name can be is that of no file. Other errors, such as a locked folder, pass."""
+    try:
+        return path.exists()
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return False
 
 
 def _outside(written: str, path: KeyPath) -> Diagnostic:

@@ -64,3 +64,15 @@ def test_an_unregistered_code_is_our_bug() -> None:
 
 def test_dotted_path() -> None:
     assert dotted(("data", "languages", 1)) == "data.languages[1]"
+
+
+@pytest.mark.parametrize("char", ["\x1b", "\x00", "\x9b", "\u202e", "\u200b", "\ufeff"])
+def test_what_a_terminal_obeys_or_nobody_sees_is_written_out(char: str) -> None:
+    fault = Diagnostic("MS0201", f"m{char}", Place("a.yaml", 1, 3, f"x{char}: 1"), (f"k{char}",), fix=f"f{char}")
+    shown = render_one(fault)
+    assert char not in shown and shown.count("\\") == 4
+
+
+def test_the_caret_stands_below_what_follows_an_unseen_character() -> None:
+    lines = render_one(Diagnostic("MS0201", "m", Place("a.yaml", 1, 4, "a\u200b: 1"))).splitlines()
+    assert lines[2].index("^") == lines[1].index(" 1")
