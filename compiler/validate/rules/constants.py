@@ -14,6 +14,7 @@ from compiler.wording import Said, said
 RULES = Rules()
 
 _LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
+_LARGEST_FLOAT16, _SMALLEST_FLOAT16 = 65504.0, 2.0**-24
 _SMALLEST_FLOAT32 = 2.0**-126  # smaller ones are flushed to zero
 
 
@@ -59,6 +60,31 @@ def _lost(value: float, below: float | None) -> Said | None:
         return said("is 0", "等于 0")
     rounded: float = struct.unpack("f", struct.pack("f", value))[0]
     return said(f"is {rounded}", f"等于 {rounded}") if below is not None and rounded >= below else None
+
+
+@RULES.needing("finetune", "model")
+def float16_holds_the_scale_of_the_adapter(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    """mindformers computes alpha / rank in the type of matrix products."""
+    lora = spec.finetune.lora
+    if lora is None or spec.model.dtype.compute != "float16":
+        return
+    scale = lora.alpha / lora.rank
+    if not _SMALLEST_FLOAT16 <= scale <= _LARGEST_FLOAT16:
+        fault = said("is infinite", "是无穷大") if scale > 1 else said("is 0", "等于 0")
+        yield Diagnostic(
+            "MS0391",
+            said(
+                f"alpha / rank = {lora.alpha:g} / {lora.rank} {fault} in float16",
+                f"alpha / rank = {lora.alpha:g} / {lora.rank} 在 float16 中{fault.zh}",
+            ),
+            path=("finetune", "lora", "alpha"),
+            reason=said(
+                "the adapter would turn every answer into NaN, or never be added",
+                "适配器会使所有结果变成 NaN，或从不叠加",
+            ),
+            fix=said(f"alpha is usually one or two times the rank: {2 * lora.rank}", f"alpha 通常为 rank 的一到两倍：{2 * lora.rank}"),
+            suggestion=str(2 * lora.rank),
+        )
 
 
 @RULES.needing("model")

@@ -94,3 +94,11 @@ def test_weights_in_float16_need_a_scale_although_products_do_not() -> None:
 def test_a_softmax_in_float16_loses_a_part_of_the_gradients() -> None:
     _, warned = compiled("model.dtype.softmax=float16")
     assert "MS0353" in warned
+
+
+@pytest.mark.parametrize(("alpha", "said"), [("800000", "is infinite in float16"), ("1.0e-7", "is 0 in float16")])
+def test_the_scale_of_an_adapter_is_one_that_float16_holds(alpha: str, said: str) -> None:
+    scaled = [f"++{stage}.loss_scale.kind=dynamic" for stage in STAGES]
+    with pytest.raises(Faults, match=said):
+        compiled("model.dtype.compute=float16", f"finetune.lora.alpha={alpha}", *scaled)
+    compiled(f"finetune.lora.alpha={alpha}")
