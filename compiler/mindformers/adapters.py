@@ -9,7 +9,10 @@ from compiler.mindformers.general import Dtype
 
 @dataclass(frozen=True, kw_only=True)
 class Pet(Block):
-    """LoRA: A starts normal and B zero, so the first loss is that of the base.
+    """LoRA: B starts zero, so the first loss is that of the base.
+
+    The legacy Llama reads neither `lora_a_init` nor `lora_b_init`: its A is always uniform (He), its B zero. The Megatron-like
+    graphs read both.
 
     `target_modules` is a regular expression that mindformers matches from the start of a cell's own name (`wq`), not its path.
     """
