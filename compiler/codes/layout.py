@@ -182,14 +182,18 @@ CODES = {
             "but a line in the log.\n\n"
             "The tables of embeddings are the likely ones, and the largest weights of a small model: their rows are the vocabulary.\n\n"
             "Example: 32,001 rows over data 8 stay whole: with a width of 4,096 in float32, 0.5 GB for the table and 1.0 GB for its "
-            "moments on each device. 32,008 rows divide.\n\n"
-            "Set model.vocab_size to the multiple that is named: rows that no token uses cost nothing else.",
+            "moments on each device. 32,008 rows divide. The feed-forward layers of Llama 2 7B have 11,008 = 256 x 43 rows: from data 512 "
+            "on the two that widen stay whole as well, two fifths of the network. The ledger counts whole what stays whole.\n\n"
+            "For tables set model.vocab_size to the multiple that is named: rows that no token uses cost nothing else. For matrices "
+            "choose a smaller data, and divide by tensor or pipeline besides.",
             "优化器切分沿第一维把每个权重（先由张量并行切分）再切分到数据并行的各设备上。行数不能整除的权重及其一、二阶矩"
             "会完整保留在每个设备上，除日志中的一行外没有任何提示。\n\n"
             "最可能的是词嵌入表，它也是小模型中最大的权重：其行数就是词表大小。\n\n"
             "例如 32,001 行在 data 8 上不会被切分：宽度 4,096、float32 时每个设备上词表占 0.5 GB，其一、二阶矩占 1.0 GB；"
-            "32,008 行则可以。\n\n"
-            "请把 model.vocab_size 设为所提示的倍数：没有 token 使用的行不会带来其他开销。",
+            "32,008 行则可以。Llama 2 7B 前馈层有 11,008 = 256 x 43 行：data 达到 512 时其中两个也保持完整，占网络的五分之二。"
+            "内存账本把保持完整的部分按完整计算。\n\n"
+            "对于词表，请把 model.vocab_size 设为所提示的倍数：没有 token 使用的行不会带来其他开销。"
+            "对于矩阵，请取较小的 data，并同时使用 tensor 或 pipeline。",
         ),
     ),
 }

@@ -55,18 +55,22 @@ def held(measured: Sizes, layout: Division, stage: int) -> Held:
     layers, last = -(-net.num_layers // pipeline), stage == pipeline - 1
     cut, full, on_cpu = tensor * context, job.adapters is None, job.target == "cpu"
     table = -(-measured.table // (1 if net.vocab_size % tensor else tensor))
-    ends = ((stage == 0) + (last and not (net.tied and pipeline == 1))) * table + last * net.hidden_size
+    tables = (stage == 0) + (last and not (net.tied and pipeline == 1))
+    ends = tables * table + last * net.hidden_size
     linear = -(-measured.linear // tensor) + measured.rest
     learnt = layers * (-(-measured.learnt_divided // tensor) + measured.learnt_whole) + full * ends
     weights = (layers * linear + ends + (not full) * learnt) * job.params
     gradients, moments = learnt * (4 if on_cpu else job.params), learnt * (2 * job.moments + 4 * job.master)
-    sharded = data if shard else 1
-    gathered = min(2 * linear * job.params, weights - weights // data) if shard >= 3 else 0
+    unshared, whole_table = measured.unshared(tensor, data * context) if shard else (0, 0)
+    whole = layers * unshared + tables * whole_table
+    kept = full * whole * job.params  # gradients, and weights of the same values
+    parted = _parted(weights, whole * job.params, data) if shard >= 3 else weights
+    gathered = min(2 * (linear - unshared) * job.params, weights - parted) if shard >= 3 else 0
     return Held(
-        weights=-(-weights // data) if shard >= 3 else weights,
+        weights=parted,
         casts=((1 if layout.recompute == "full" else layers) * linear + last * table) * job.compute * (job.compute != job.params),
-        gradients=-(-gradients // data) if shard >= 2 else gradients,
-        optimizer=-(-moments // sharded),
+        gradients=_parted(gradients, kept, data) if shard >= 2 else gradients,
+        optimizer=_parted(moments, full * whole * (2 * job.moments + 4 * job.master), data) if shard else moments,
         activations=min(pipeline - stage, layout.micro_batches) * layers * layer.kept.part(tensor, context),
         logits=last * -(-measured.logits // cut),
         working=layer.working.part(tensor, context),
@@ -76,6 +80,11 @@ def held(measured: Sizes, layout: Division, stage: int) -> Held:
         tables=_tables(measured, layout, layers, last) + learnt * cpu.INDEX * cpu.UPDATE_DIVISIONS if on_cpu else 0,
         graph=cpu.GRAPH + layers * layer.graph if on_cpu else 0,
     )
+
+
+def _parted(everything: int, whole: int, data: int) -> int:
+    """Bytes on one of the replicas that share out what does not stay whole."""
+    return whole - (whole - everything) // data
 
 
 def _tables(measured: Sizes, layout: Division, layers: int, last: bool) -> int:

@@ -1,7 +1,8 @@
 """What of the memory ledger does not depend on the layout: worked out once for a network and a job, used for many layouts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from compiler.planning import memory_cpu as cpu
 from compiler.planning.architecture import Architecture
@@ -45,6 +46,30 @@ class Sizes:
     logits: int
     head_tables: int
     layers: Mapping[Recompute, Layer]
+    unshared: Callable[[int, int], tuple[int, int]]
+
+
+def rows(net: Architecture, tensor: int) -> Mapping[str, int]:
+    """First dimension of each matrix of a decoder layer, and of the tables, that one device of tensor parallelism has."""
+    own = {name: outputs // (tensor if name in COLUMN_PARALLEL else 1) for name, (_, outputs) in net.linear.items()}
+    return own | {"tables": net.vocab_size if net.vocab_size % tensor else net.vocab_size // tensor}
+
+
+def _unshared(net: Architecture) -> Callable[[int, int], tuple[int, int]]:
+    """(tensor, replicas) -> values of one layer, and of one table, on a device that optimizer sharding leaves whole.
+
+    MindSpore shares a weight out along its first dimension, and leaves it whole where that does not divide by all devices
+    that hold the same part of it.
+    """
+
+    @cache
+    def left(tensor: int, replicas: int) -> tuple[int, int]:
+        whole = {name for name, first in rows(net, tensor).items() if first % replicas}
+        linear = sum(-(-net.linear[name][0] * net.linear[name][1] // tensor) for name in whole - {"tables"})
+        table = -(-net.embedding_parameters // (1 if net.vocab_size % tensor else tensor))
+        return linear, table if "tables" in whole else 0
+
+    return left
 
 
 def sizes(net: Architecture, job: Job) -> Sizes:
@@ -64,6 +89,7 @@ def sizes(net: Architecture, job: Job) -> Sizes:
         residual=job.micro_batch * job.seq_length * net.hidden_size * job.compute,
         logits=_logits(net, job),
         head_tables=cpu.head_tables(net, job) if on_cpu else 0,
+        unshared=_unshared(net),
         layers={recompute: _cpu_layer(net, job, recompute) if on_cpu else _layer(net, job, recompute) for recompute in RECOMPUTES},
     )
 

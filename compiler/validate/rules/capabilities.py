@@ -1,9 +1,11 @@
 """What mindformers would do with a layout other than what was written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import gcd
 
 from compiler.diagnostics import Diagnostic
 from compiler.planning.architecture import architecture
+from compiler.planning.memory_sizes import rows
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.registry import Rules
@@ -59,26 +61,59 @@ def sharded_gradients_exist(spec: Spec, _tree: SourceTree) -> Iterator[Diagnosti
 
 
 @RULES.needing("parallel", "model", "tokenizer")
-def tables_are_sharded(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def weights_are_sharded(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     """Divided tables have vocabulary / tensor rows; where those do not divide, tensor parallelism leaves the tables whole."""
     layout = spec.parallel
     if layout == "auto" or not layout.optimizer_sharding or layout.data == 1:
         return
-    rows = architecture(spec).vocab_size
-    parts = layout.data if rows % layout.tensor else layout.data * layout.tensor
-    if rows % parts:
-        multiple = -(-rows // parts) * parts
-        yield Diagnostic(
-            "MS0372",
-            said(
-                f"{rows} rows of embeddings do not divide into {parts} parts, and stay whole",
-                f"{rows} 行词嵌入不能均分为 {parts} 份，将保持完整",
-            ),
-            path=("parallel", "optimizer_sharding"),
-            severity="warning",
-            reason=said(
-                "every device keeps the tables and their moments: memory that sharding was to save",
-                "每个设备都保留词表及其一、二阶矩，切分本应节省的显存没有节省",
-            ),
-            fix=said(f"set model.vocab_size to {multiple}", f"把 model.vocab_size 设为 {multiple}"),
+    net, replicas = architecture(spec), layout.data * layout.context
+    whole = {name: first for name, first in rows(net, layout.tensor).items() if first % replicas}
+    if "tables" in whole:
+        yield _whole_tables(net.vocab_size, replicas if net.vocab_size % layout.tensor else replicas * layout.tensor)
+    if matrices := {name: first for name, first in whole.items() if name != "tables"}:
+        yield _whole_matrices(matrices, replicas)
+
+
+def _whole_tables(vocabulary: int, parts: int) -> Diagnostic:
+    multiple = -(-vocabulary // parts) * parts
+    return Diagnostic(
+        "MS0372",
+        said(
+            f"{vocabulary} rows of embeddings do not divide into {parts} parts, and stay whole",
+            f"{vocabulary} 行词嵌入不能均分为 {parts} 份，将保持完整",
+        ),
+        path=("parallel", "optimizer_sharding"),
+        severity="warning",
+        reason=said(
+            "every device keeps the tables and their moments: memory that sharding was to save",
+            "每个设备都保留词表及其一、二阶矩，切分本应节省的显存没有节省",
+        ),
+        fix=said(f"set model.vocab_size to {multiple}", f"把 model.vocab_size 设为 {multiple}"),
+    )
+
+
+def _whole_matrices(matrices: Mapping[str, int], replicas: int) -> Diagnostic:
+    share = gcd(replicas, *matrices.values())
+    named = ", ".join(f"{name} {first}" for name, first in matrices.items())
+    one = len(matrices) == 1
+    return Diagnostic(
+        "MS0372",
+        said(
+            f"rows of {named} do not divide into {replicas} parts: {'it stays' if one else 'they stay'} whole in every layer",
+            f"{named.replace(', ', '、')} 的行数不能均分为 {replicas} 份，在每一层中都将保持完整",
+        ),
+        path=("parallel", "optimizer_sharding"),
+        severity="warning",
+        reason=said(
+            "every device keeps these weights and their moments: memory that sharding was to save",
+            "每个设备都保留这些权重及其一、二阶矩，切分本应节省的显存没有节省",
+        ),
+        fix=said(
+            f"divide by tensor or pipeline besides, so that data x context becomes a divisor of them, such as {share}",
+            f"同时使用 tensor 或 pipeline 切分，使 data x context 成为这些行数的约数，例如 {share}",
         )
+        if share > 1
+        else said(
+            "write optimizer_sharding: 0, or divide by tensor or pipeline instead", "写 optimizer_sharding: 0，或改用 tensor、pipeline 切分"
+        ),
+    )

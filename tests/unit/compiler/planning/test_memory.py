@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from compiler.planning.architecture import Architecture
 from compiler.planning.memory import Adapters, Job, Ledger, ledger, peak_bytes, sizes
 from compiler.planning.memory_job import RECOMPUTES, Recompute
+from compiler.planning.memory_sizes import rows as first_dimensions
 from compiler.spec.train import Layout
 from compiler.wording import Said
 
@@ -122,6 +123,29 @@ def test_zero_divides_one_state_after_the_other() -> None:
     ]
     bucket = 2 * 592 * 4
     assert [one["communication"] for one in found] == [bucket, bucket, bucket, 2 * bucket]  # two layers, gathered
+
+
+def test_what_does_not_divide_by_the_replicas_stays_whole() -> None:
+    """Of 16 and 8 rows, and a table of 32: over 16 replicas only gate, up and the tables are shared out, over 5 nothing."""
+    values = 4 * (4 * 592 + 2 * 256 + 8)
+    kept = 4 * 4 * (3 * 8 * 8 + 2 * 8 * 4 - 8 * 8 + 8 * 16)  # q, o, k, v, down
+    found = rows(ledger(SMALL, Layout(data=16, optimizer_sharding=3), JOB))
+    assert (found["weights"], found["optimizer"]) == (kept + (values - kept) // 16, 2 * kept + (2 * values - 2 * kept) // 16)
+    prime = rows(ledger(SMALL, Layout(data=5, optimizer_sharding=3), JOB))
+    assert prime["weights"] > 0.95 * values
+    assert prime["optimizer"] > 1.9 * values
+
+
+def test_first_dimensions_of_a_device_are_those_after_tensor_parallelism() -> None:
+    divided = first_dimensions(LLAMA_7B, 8)
+    assert (divided["q_proj"], divided["o_proj"], divided["up_proj"], divided["down_proj"]) == (512, 4096, 1376, 4096)
+    assert divided["tables"] == 4000
+    assert first_dimensions(replace(LLAMA_7B, vocab_size=32001), 8)["tables"] == 32001
+
+
+def test_seven_billion_parameters_over_1024_replicas_keep_two_fifths_of_their_moments() -> None:
+    found = rows(ledger(LLAMA_7B, Layout(data=1024, optimizer_sharding=1), FULL_16))["optimizer"]
+    assert found == pytest.approx(8 * (32 * 2 * 4096 * 11008 + 2 * 32000 * 4096), rel=0.01)
 
 
 def test_gradients_that_wait_are_held_with_the_activations() -> None:
