@@ -73,7 +73,9 @@ CODES = {
             " those of the large batch, with the memory of the micro batch. On one gpu or Ascend device that is not verified, and refused;"
             " over several devices mindformers accumulates in semi-automatic mode, but weighs each pass the same, which differs for rows"
             " with unequal numbers of trained tokens: a warning.\n\n"
-            "Example: `device: gpu` with `pretrain.accumulation: 4`. Use 1 and a micro_batch four times as large.",
+            "Example: `device: gpu` with `pretrain.accumulation: 4`. Use 1 and a micro_batch four times as large, or, where that does not"
+            " fit, as many rows as the message names; recompute makes room for more. `parallel: auto` takes a layout of one forward pass"
+            " wherever one fits.",
             "`accumulation` 把一次更新的样本分成多次前向：有效批大小 = micro_batch x accumulation x 数据并行。mindformers"
             " 在半自动并行模式之外会把"
             "自己的设置重置为 1，于是训练会悄悄使用比声明更小的批。\n\n"
@@ -81,7 +83,8 @@ CODES = {
             " Ascend 上"
             "未经验证，因此拒绝；多个设备时由 mindformers 在半自动模式下累积，但每次前向权重相同，样本的训练 token 数不等时结果会有差别，"
             "因此给出警告。\n\n"
-            "例：`device: gpu` 且 `pretrain.accumulation: 4`。请取 1，并把 micro_batch 增大到四倍。",
+            "例：`device: gpu` 且 `pretrain.accumulation: 4`。请取 1，并把 micro_batch 增大到四倍；容纳不下时取提示中的行数，"
+            "重计算可腾出空间。只要有布局能在一次前向中容纳，`parallel: auto` 就会选取它。",
         ),
         plannable=True,
     ),

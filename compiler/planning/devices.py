@@ -62,6 +62,12 @@ class Devices:
         return self.interconnect in FAST
 
     @property
+    def accumulates(self) -> bool:
+        """Whether an update may be several forward passes: our own training cell does it on a CPU, mindformers over several
+        devices; on one accelerator this version has neither."""
+        return self.target == "cpu" or self.count > 1
+
+    @property
     def speed(self) -> Speed:
         """The assumed speed of one device."""
         small = self.target == "gpu" and self.memory <= SMALL_GPU

@@ -8,7 +8,8 @@ from compiler.planning.devices import Devices
 from compiler.planning.layouts import Batch, Search, Training, fits, refusal
 from compiler.planning.legality import Refusals, divisions, only_data, recomputed, refusals, shardings
 from compiler.planning.memory import Adapters
-from compiler.planning.shape import RECOMPUTE, Shape, gigabytes
+from compiler.planning.one_pass import narrowest
+from compiler.planning.shape import RECOMPUTE, Shape, counted, described, gigabytes
 from compiler.wording import Said, said
 
 TRIAL = Adapters(rank=8, targets=("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"))
@@ -53,7 +54,7 @@ def ladder(found: Search) -> tuple[Step, ...]:
     refused = refusals(found.works, found.devices)
     data = [_one_device(found, trainings), _recompute(found, trainings), _data(found, refused)]
     heavier = [_heavier(rung, found, trainings, refused) for rung in RUNGS] if found.devices.count > 1 else []
-    return (*(step for step in data if step), *_advice(found, trainings), *heavier)
+    return (*(step for step in data if step), *_advice(found, trainings, refused), *heavier, *_one_pass(found))
 
 
 def _least(trainings: list[Training], shape: Shape) -> int:
@@ -80,10 +81,44 @@ def _one_device(found: Search, trainings: list[Training]) -> Step:
     if devices.count > 1:
         idle = devices.count - 1
         return Step(
-            "one", name, "not needed", said(f"{numbers}; {idle} devices would be idle", f"{numbers}；其余 {idle} 个设备将闲置"), peak
+            "one",
+            name,
+            "not needed",
+            said(f"{numbers}; {counted(idle, 'device')} would be idle", f"{numbers}；其余 {idle} 个设备将闲置"),
+            peak,
         )
+    if found.best and found.best.shape != Shape():
+        return _whole_batch(name, found, trainings)
     taken = found.best.peak if found.best else peak
     return Step("one", name, "taken", said(_numbers(taken, devices), _numbers(taken, devices)), taken)
+
+
+def _whole_batch(name: Said, found: Search, trainings: list[Training]) -> Step:
+    """Where this version does not accumulate: the update in one forward pass."""
+    peak, rows = max((one.peak(Shape(), Batch(one.work.rows, 1)), one.work.rows) for one in trainings)
+    numbers, target = _numbers(peak, found.devices), found.devices.target
+    text = said(
+        f"{counted(rows, 'row')} in one pass: {numbers}; accumulation is not built on one {target}",
+        f"一次前向 {rows} 行：{numbers}；单个 {target} 上未实现累积",
+    )
+    return Step("one", name, "not enough", text, peak)
+
+
+def _one_pass(found: Search) -> Iterator[Step]:
+    """What fits without accumulation, where this version has none and the layout would need it."""
+    if found.best is None or found.built(found.best):
+        return
+    target, least = found.devices.target, narrowest(found.works, found.devices)
+    if least is None:
+        return
+    (work, most), unbuilt = least, said(f"accumulation is not built on one {found.devices.target}", f"单个 {target} 上未实现累积")
+    english, chinese = (f" with recompute: {most.recompute}", f"（recompute: {most.recompute}）") if most.recompute != "none" else ("", "")
+    whole, rows = most.rows == work.rows, counted(most.rows, "row")
+    text = said(
+        f"{unbuilt}; {'all' if whole else 'at most'} {rows} of an update {'fits' if most.rows == 1 else 'fit'}{english}",
+        f"{unbuilt.zh}；一次前向{'可' if whole else '最多'}容纳 {most.rows} 行{chinese}",
+    )
+    yield Step("one_pass", said("one forward pass", "单次前向"), "advice", text)
 
 
 def _recompute(found: Search, trainings: list[Training]) -> Step:
@@ -124,20 +159,13 @@ def _said(text: str) -> Said:
     return text if isinstance(text, Said) else said(text, text)
 
 
-def _advice(found: Search, trainings: list[Training]) -> Iterator[Step]:
-    """What another method would need of one device where this one does not fit; never taken, since it trains something else."""
+def _advice(found: Search, trainings: list[Training], refused: Refusals) -> Iterator[Step]:
+    """What another method would need where this one does not fit one device; never taken, since it trains something else."""
     if fits(_least(trainings, Shape()), found.devices.memory):
         return
     full = [training for training in trainings if training.work.job.adapters is None]
     if full:
-        works = [replace(one.work, job=replace(one.work.job, adapters=TRIAL)) for one in full]
-        kind = recomputed(found.devices)[-1]
-        peak = _least([Training(work) for work in works], Shape(recompute=kind))
-        text = said(
-            f"rank 8 on every linear layer, recompute full: {_numbers(peak, found.devices)}",
-            f"所有线性层 rank 8、完全重计算：{_numbers(peak, found.devices)}",
-        )
-        yield Step("lora", said("LoRA", "LoRA"), "advice", text, peak)
+        yield _lora(found, full, refused)
     network, params = found.works[0].network, found.works[0].job.params
     saved = network.num_layers * network.layer_parameters * (params - QUANTISED)
     text = said(
@@ -145,6 +173,20 @@ def _advice(found: Search, trainings: list[Training]) -> Iterator[Step]:
         f"4 bit 量化基座 + 适配器可节省 {gigabytes(saved)} 权重显存；本版本尚不支持",
     )
     yield Step("quantised", said("quantised base", "量化基座"), "advice", text)
+
+
+def _lora(found: Search, full: list[Training], refused: Refusals) -> Step:
+    """Adapters on one device, or where that is not enough on the lightest layout that fits, or else on the one of least memory."""
+    trainings = [Training(replace(one.work, job=replace(one.work.job, adapters=TRIAL))) for one in full]
+    one = Shape(recompute=recomputed(found.devices)[-1])
+    shapes = [shape for shape in _shapes(found.devices, refused) if not refusal(shape, trainings)]
+    peaks = [(_least(trainings, shape), shape) for shape in (one, *sorted(shapes, key=lambda shape: shape.weight))]
+    peak, shape = next((pair for pair in peaks if fits(pair[0], found.devices.memory)), min(peaks))
+    text = described(shape)
+    where = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单卡")
+    numbers = _numbers(peak, found.devices)
+    told = said(f"rank 8 on every linear layer, {where}: {numbers}", f"所有线性层 rank 8，{where.zh}：{numbers}")
+    return Step("lora", said("LoRA", "LoRA"), "advice" if fits(peak, found.devices.memory) else "not enough", told, peak)
 
 
 def _heavier(rung: Rung, found: Search, trainings: list[Training], refused: Refusals) -> Step:
@@ -157,8 +199,8 @@ def _heavier(rung: Rung, found: Search, trainings: list[Training], refused: Refu
         reason = refusal(shapes[0], trainings) if shapes else _refusal(rung, devices, refused)
         return Step(rung.kind, rung.name, "impossible", _said(reason))
     peak = min(_least(trainings, shape) for shape in legal)
-    if best:
-        return Step(rung.kind, rung.name, "not needed", _faster(rung, found), peak)
+    if best and rung.within(best.shape):
+        return Step(rung.kind, rung.name, "not needed", _faster(rung, found, peak), peak)
     return Step(
         rung.kind, rung.name, "not enough", said(f"at least {_numbers(peak, devices)}", f"至少需要 {_numbers(peak, devices)}"), peak
     )
@@ -190,17 +232,21 @@ def _how(rung: Rung, shape: Shape) -> str:
 def _refusal(rung: Rung, devices: Devices, refused: Refusals) -> str:
     """Why no factor of a kind is legal: the reason of the smallest one."""
     if rung.kind == "sharding":
-        return only_data(devices.target) or said("there are no replicas to shard over", "没有可供切分的数据副本")
+        alone = refused["data"].get(devices.count, said("there are no replicas to shard over", "没有可供切分的数据副本"))
+        return only_data(devices.target) or alone
     reasons = refused[rung.kind]
     return reasons[min(reasons)] if reasons else said("no division of the devices leaves room for it", "设备数无法再切分")
 
 
-def _faster(rung: Rung, found: Search) -> Said:
-    """A lighter layout fits; whether the cost model would rather have this one."""
+def _faster(rung: Rung, found: Search, peak: int) -> Said:
+    """A lighter layout fits; whether the cost model would rather have this one, or it would not even fit."""
     best = found.best
     timed = [one for one in found.candidates if rung.within(one.shape) and rung.used(one.shape)]
     quickest = min(timed, key=lambda one: one.seconds, default=None)
-    if best and quickest and quickest.seconds < best.seconds:
+    if quickest is None:
+        numbers = _numbers(peak, found.devices)
+        return said(f"a lighter layout fits, and this one does not: {numbers}", f"更轻的布局已能容纳，而此步不能：{numbers}")
+    if best and quickest.seconds < best.seconds:
         share = round(100 * (1 - quickest.seconds / best.seconds))
         return said(
             f"a lighter layout fits; by the cost model this one saves {share} % of the time",

@@ -2,7 +2,8 @@
 
 Light comes before heavy. What a layout adds to one device with gradient accumulation weighs in this order, and a heavier item
 outweighs all lighter ones: recomputation, data parallelism, optimizer sharding, tensor, pipeline, context parallelism. Layouts
-of the same weight are ordered by the time of the cost model.
+of the same weight are ordered by the time of the cost model. Where this version cannot accumulate, layouts that would have to
+come after all others.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,6 +42,11 @@ class Candidate(NamedTuple):
         """The layout as a spec holds it."""
         return Layout(**self.shape._asdict())
 
+    @property
+    def accumulated(self) -> bool:
+        """Whether a training takes its update in several forward passes without a pipeline."""
+        return any(batch.accumulation > 1 for batch in self.batches)
+
 
 class Rejected(NamedTuple):
     """What was left out: `what` names one factor, or a whole division, whose least peak is given where memory was the reason."""
@@ -65,10 +71,14 @@ class Search:
         """The lightest layout that fits; of several, the fastest."""
         return self.candidates[0] if self.candidates else None
 
+    def built(self, one: Candidate) -> bool:
+        """Whether this version trains that way: it cannot accumulate everywhere."""
+        return self.devices.accumulates or not one.accumulated
+
     @cached_property
     def by_time(self) -> tuple[Candidate, ...]:
         """The same layouts, the fastest first."""
-        return tuple(sorted(self.candidates, key=lambda one: (one.seconds, one.shape.weight, one.shape)))
+        return tuple(sorted(self.candidates, key=lambda one: (not self.built(one), one.seconds, one.shape.weight, one.shape)))
 
 
 def fits(peak: int, memory: int) -> bool:
@@ -118,7 +128,8 @@ def search(works: Sequence[Work], devices: Devices) -> Search:
         found, reason = _fitting(shape, trainings, devices)
         candidates += found
         rejected += [reason] if reason else []
-    candidates.sort(key=lambda one: (one.shape.weight, one.seconds, one.shape))
+    late = not devices.accumulates
+    candidates.sort(key=lambda one: (late and one.accumulated, one.shape.weight, one.seconds, one.shape))
     return Search(tuple(works), devices, tuple(candidates), tuple(rejected))
 
 

@@ -44,5 +44,11 @@ def described(layout: "Shape | Layout") -> str:
 
 
 def gigabytes(count: float) -> str:
-    """Bytes in GB of 10**9, small ones in MB of 10**6, with as many digits as a person compares."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
+    """Bytes in GB of 10**9, smaller ones in MB or kB, with as many digits as a person compares."""
+    size, unit = next((pair for pair in ((1e9, "GB"), (1e6, "MB")) if count >= 0.99995 * pair[0]), (1e3, "kB"))
+    return f"{count / size:,.1f} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is one."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -82,12 +82,16 @@ def _ways_out(spec: Spec) -> Said:
 
 def _without_layout(spec: Spec) -> Said:
     """Ways out where no layout of these devices fits."""
-    lora = next((step for step in ladder(studied(spec)) if step.kind == "lora"), None)
-    english = f"; LoRA instead of all weights: {lora.reason}" if lora else ""
-    chinese = f"；以 LoRA 代替全量训练：{lora.reason.zh}" if lora else ""
+    steps = {step.kind: step for step in ladder(studied(spec)) if step.verdict == "advice"}
+    narrow = ("16-bit weights or ", "改用 16 位权重或") if spec.model.dtype.params == "float32" else ("or ", "改用")
+    english, chinese = "", ""
+    if lora := steps.get("lora"):
+        english, chinese = f"; LoRA instead of all weights: {lora.reason}", f"；以 LoRA 代替全量训练：{lora.reason.zh}"
+    if single := steps.get("one_pass"):
+        english, chinese = f"{english}; {single.reason}", f"{chinese}；{single.reason.zh}"
     return said(
-        f"use more devices or devices with more memory, fewer tokens a row (model.seq_length), 16-bit weights or a smaller model{english}",
-        f"增加设备或换用显存更大的设备，缩短样本（model.seq_length），改用 16 位权重或更小的模型{chinese}",
+        f"use more devices or devices with more memory, fewer tokens a row (model.seq_length), {narrow[0]}a smaller model{english}",
+        f"增加设备或换用显存更大的设备，缩短样本（model.seq_length），{narrow[1]}更小的模型{chinese}",
     )
 
 
@@ -106,12 +110,13 @@ def _devices_of(spec: Spec) -> str:
 def _too_large(spec: Spec, found: Search) -> Diagnostic:
     """Nothing that is legal fits: the closest layout with its numbers."""
     least = min((one for one in found.rejected if one.peak), key=lambda one: one.peak or 0)
-    shape = f"{{{described(least.shape or Shape())}}}"
+    text = described(least.shape or Shape())
+    shape = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单卡")
     return Diagnostic(
         "MS0366",
         said(f"no layout of {_devices_of(spec)} fits", f"{spec.device.count} 个设备上没有可容纳的布局"),
         path=("parallel",),
-        reason=said(f"the closest, {shape}: {least.reason}", f"最接近的是 {shape}：{in_language(least.reason, 'zh')}"),
+        reason=said(f"the closest, {shape}: {least.reason}", f"最接近的是 {shape.zh}：{in_language(least.reason, 'zh')}"),
         fix=_without_layout(spec),
     )
 
@@ -185,8 +190,14 @@ def layout_is_no_heavier_than_needed(spec: Spec, _tree: SourceTree) -> Iterator[
     layout = spec.parallel
     if layout == "auto" or weight(layout) == weight(Layout()) or spec.device.target == "cpu" or not _launches(spec, layout):
         return
-    best = studied(spec).best
-    if best is None or best.shape.weight >= weight(layout) or best.seconds > _seconds(spec, layout, devices(spec.device)):
+    found = studied(spec)
+    best = found.best
+    if (
+        best is None
+        or not found.built(best)
+        or best.shape.weight >= weight(layout)
+        or best.seconds > _seconds(spec, layout, devices(spec.device))
+    ):
         return
     lighter = as_written(best, spec)
     yield Diagnostic(

@@ -56,8 +56,12 @@ def layout_uses_all_devices(spec: Spec, _tree: SourceTree) -> Iterator[Diagnosti
 
 
 def fitting_layouts(spec: Spec) -> Said | None:
-    """The lightest layouts that fit the devices of a spec, one for each division, as a spec writes them; None where none does."""
-    divisions = {one.shape[:4]: one for one in reversed(studied(spec).candidates)}
+    """The lightest layouts that fit the devices of a spec, one for each division, as a spec writes them; None where none does.
+
+    Those that would be refused for their accumulation are left out.
+    """
+    found = studied(spec)
+    divisions = {one.shape[:4]: one for one in reversed(found.candidates) if found.built(one)}
     lightest = sorted(divisions.values(), key=lambda one: (one.shape.weight, one.seconds))[:_SUGGESTED]
     texts = [as_written(one, spec) for one in lightest]
     return said("; or ".join(texts), "；或 ".join(text.zh for text in texts)) if texts else None

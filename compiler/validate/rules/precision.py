@@ -4,12 +4,16 @@ import math
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
+from compiler.planning.devices import devices
+from compiler.planning.one_pass import OnePass, one_pass
+from compiler.planning.study import works
 from compiler.source import SourceTree
 from compiler.spec import Spec
-from compiler.spec.train import LossScale
+from compiler.spec.train import LossScale, Training
 from compiler.validate.rules.registry import Rules
 from compiler.validate.rules.train import Stage, trainings
-from compiler.wording import said
+from compiler.validate.sound import gap
+from compiler.wording import Said, said
 
 RULES = Rules()
 
@@ -19,6 +23,7 @@ _NO_BFLOAT16 = {
 }
 _GRADIENTS = ("compute", "params", "softmax", "rotary")  # float16 is refused for norms
 _READS = {"none": (), "static": ("initial",), "dynamic": ("initial", "window")}
+_SEVERAL = said("several devices with a parallel layout accumulate in semi-automatic mode", "多个设备配合并行布局时由半自动并行模式累积")
 # A static scale never shrinks, so that it must leave room below 65504; a dynamic one halves its way down from any start.
 _LARGEST_SCALE = {"static": 2.0**16, "dynamic": 2.0**32}
 
@@ -77,30 +82,81 @@ def _out_of_range(stage: Stage, scale: LossScale, value: float) -> Diagnostic:
 
 
 @RULES.needing("device")
-def accumulation_has_a_cell(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    device = spec.device
+def accumulation_has_a_cell(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    target = spec.device.target
     for stage, training in trainings(spec):
-        if training.accumulation > 1 and device.target != "cpu" and device.count == 1:
-            rows = training.micro_batch * training.accumulation
-            yield Diagnostic(
-                "MS0352",
-                said(
-                    f"{training.accumulation} forward passes an update on one {device.target} are not built in this version",
-                    f"本版本未实现在单个 {device.target} 上每次更新做 {training.accumulation} 次前向",
-                ),
-                path=(stage, "accumulation"),
-                reason=said(
-                    "mindformers resets gradient_accumulation_steps to 1 outside semi-automatic parallel mode, without a word; "
-                    "our own accumulating cell is proven on a cpu alone",
-                    "mindformers 在半自动并行模式之外会悄悄把 gradient_accumulation_steps 重置为 1；自带的累积训练单元只在 cpu 上验证过",
-                ),
-                fix=said(
-                    f"use 1, and a micro_batch of {rows} for the same effective batch; "
-                    "several devices with a parallel layout accumulate in semi-automatic mode",
-                    f"取 1，并把 micro_batch 设为 {rows} 以保持有效批大小；多个设备配合并行布局时由半自动并行模式累积",
-                ),
-                suggestion="1",
-            )
+        if training.accumulation == 1 or devices(spec.device).accumulates:
+            continue
+        passes, chosen = training.accumulation, _chosen(tree, stage)
+        yield Diagnostic(
+            "MS0352",
+            _unbuilt(stage, passes, target, chosen),
+            path=("parallel",) if chosen else (stage, "accumulation"),
+            reason=said(
+                "mindformers resets gradient_accumulation_steps to 1 outside semi-automatic parallel mode, without a word; "
+                "our own accumulating cell is proven on a cpu alone",
+                "mindformers 在半自动并行模式之外会悄悄把 gradient_accumulation_steps 重置为 1；自带的累积训练单元只在 cpu 上验证过",
+            ),
+            fix=_in_one_pass(spec, stage, training, tree),
+            suggestion="" if chosen else "1",
+        )
+
+
+def _unbuilt(stage: Stage, passes: int, target: str, chosen: bool) -> Said:
+    if chosen:
+        return said(
+            f"what fits takes {stage} in {passes} forward passes an update, which on one {target} are not built in this version",
+            f"能容纳的布局须把 {stage} 的每次更新分为 {passes} 次前向，而本版本未实现在单个 {target} 上这样训练",
+        )
+    return said(
+        f"{passes} forward passes an update on one {target} are not built in this version",
+        f"本版本未实现在单个 {target} 上每次更新做 {passes} 次前向",
+    )
+
+
+def _chosen(tree: SourceTree, stage: Stage) -> bool:
+    """Whether the planner, not the spec, divides an update."""
+    section: dict[str, object] = tree.values.get(stage) or {}
+    return _auto(tree) and section.get("accumulation", 1) == 1
+
+
+def _auto(tree: SourceTree) -> bool:
+    return tree.values.get("parallel") == "auto"
+
+
+def _in_one_pass(spec: Spec, stage: Stage, training: Training, tree: SourceTree) -> Said:
+    """The update as one forward pass, if it fits; else the largest one that does."""
+    rows, more = training.micro_batch * training.accumulation, _SEVERAL
+    known, fitting = _fitting(spec, stage)
+    if not known:
+        return said(
+            f"use 1, and a micro_batch of {rows} for the same effective batch; {more}",
+            f"取 1，并把 micro_batch 设为 {rows} 以保持有效批大小；{more.zh}",
+        )
+    if fitting is None:
+        return said(f"not even one row fits into its memory: {more}", f"显存连一行也容纳不下：{more.zh}")
+    written = f"{stage}.accumulation: 1, {stage}.micro_batch: {fitting.rows}"
+    if spec.parallel != "auto" and not _auto(tree) and fitting.recompute != spec.parallel.recompute:
+        written = f"{written}, parallel.recompute: {fitting.recompute}"
+    if fitting.rows == rows and _chosen(tree, stage):
+        return said("it fits in one pass once the other training does", "另一个训练能在一次前向中容纳后，此训练即可容纳")
+    if fitting.rows == rows:
+        return said(f"write {written} for the same effective batch; {more}", f"写 {written}，有效批不变；{more.zh}")
+    return said(
+        f"in one pass at most {fitting.rows} of {rows} rows fit: write {written} for a smaller effective batch; {more}",
+        f"一次前向最多容纳 {rows} 行中的 {fitting.rows} 行：写 {written}，有效批随之减小；{more.zh}",
+    )
+
+
+def _fitting(spec: Spec, stage: Stage) -> tuple[bool, OnePass | None]:
+    """Whether it is known what fits in one pass, which a broken section hides; and what does."""
+    try:
+        layout = spec.parallel
+        return True, one_pass(works(spec, stage)[0], devices(spec.device), "none" if layout == "auto" else layout.recompute)
+    except AttributeError as error:
+        if not gap(error):
+            raise
+        return False, None
 
 
 @RULES.needing("device", "finetune")

@@ -72,11 +72,26 @@ def test_a_small_model_on_one_device_needs_nothing() -> None:
 
 def test_accumulation_comes_before_recomputation() -> None:
     one = work(TINY, Job(micro_batch=64, seq_length=128), 64)
-    room = Devices("gpu", 1, 600 * 10**6)
-    found = best(one, room)
+    found = best(one, Devices("gpu", 2, 400 * 10**6))
     assert found is not None
-    assert found.shape == Shape()
-    assert found.batches[0].micro_batch < 64
+    assert found.shape == Shape(data=2)
+    assert found.batches[0].accumulation > 1
+
+
+@pytest.mark.parametrize("target", ["gpu", "ascend"])
+def test_on_one_accelerator_recomputation_comes_before_an_accumulation_that_is_not_built(target: str) -> None:
+    """Half the memory of one pass: accumulation would fit, and would be refused."""
+    one = work(replace(TINY, num_layers=32), Job(micro_batch=8, seq_length=128, target=target), 8)
+    whole = search([one], Devices(target, 1, 64 * GB)).best
+    assert whole is not None
+    found = search([one], Devices(target, 1, whole.peak))
+    assert found.best is not None
+    assert (found.best.shape.recompute, found.best.batches) == ("full", (Batch(8, 1),))
+    assert any(candidate.shape == Shape() and candidate.accumulated for candidate in found.candidates)
+    assert not found.by_time[0].accumulated
+    assert [found.built(candidate) for candidate in found.candidates] == sorted(
+        (found.built(one) for one in found.candidates), reverse=True
+    )
 
 
 def test_on_a_cpu_only_the_batch_is_divided() -> None:
@@ -150,7 +165,8 @@ def test_every_answer_is_legal_uses_all_devices_meets_the_batch_and_fits(
         assert used.peak == candidate.peak
         assert candidate.seconds == pytest.approx(min(_times(candidate, one, devices)))
     assert found.candidates or found.rejected
-    assert all(first.shape.weight <= second.shape.weight for first, second in pairwise(found.candidates))
+    ranks = [(not found.built(candidate), candidate.shape.weight) for candidate in found.candidates]
+    assert all(first <= second for first, second in pairwise(ranks))
 
 
 def _times(candidate: Candidate, one: Work, devices: Devices) -> list[float]:
@@ -171,11 +187,11 @@ def test_more_memory_never_makes_a_layout_heavier(
     network: Architecture, job: Job, place: tuple[int, int, str, int], rows: int, more: int
 ) -> None:
     count, memory, link, nodes = place
-    small = best(work(network, job, rows), Devices(job.target, count, memory, link, nodes))
-    large = best(work(network, job, rows), Devices(job.target, count, memory + more * 10**6, link, nodes))
-    if small is not None:
-        assert large is not None
-        assert large.shape.weight <= small.shape.weight
+    small = search([work(network, job, rows)], Devices(job.target, count, memory, link, nodes))
+    large = search([work(network, job, rows)], Devices(job.target, count, memory + more * 10**6, link, nodes))
+    if small.best is not None:
+        assert large.best is not None
+        assert (not large.built(large.best), large.best.shape.weight) <= (not small.built(small.best), small.best.shape.weight)
 
 
 @pytest.mark.parametrize("count", [1, 2, 6, 8, 12])

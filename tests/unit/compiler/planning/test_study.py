@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from compiler.diagnostics import Faults
+from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse import load
 from compiler.pipeline import compile_experiment
 from compiler.planning.outlook import outlooks
@@ -42,18 +42,78 @@ def test_on_one_device_auto_compiles_to_the_files_of_the_written_layout() -> Non
     assert compile_experiment(Project(ROOT), "demo", ["parallel=auto"]).files == compile_experiment(Project(ROOT), "demo").files
 
 
+def refused(*overrides: str) -> Diagnostic:
+    """The one error of a spec."""
+    with pytest.raises(Faults) as caught:
+        review(load(ROOT, "demo", overrides))
+    (fault,) = [one for one in caught.value.diagnostics if one.severity == "error"]
+    return fault
+
+
 def peak(*overrides: str) -> int:
     """Bytes of pre-training, the larger of the demo's trainings."""
     return outlooks(spec(*overrides))[0].ledger.peak
 
 
 def test_what_does_not_fit_in_one_pass_is_accumulated_at_the_same_effective_batch() -> None:
-    halves = peak("device=gpu", "pretrain.micro_batch=8", "pretrain.accumulation=2")
-    assert halves < peak("device=gpu")
-    tight = concrete(spec("device=gpu", "parallel=auto", f"device.memory={halves * 13 // 10 + 1}"))
+    halves = peak("pretrain.micro_batch=8", "pretrain.accumulation=2")
+    assert halves < peak()
+    tight = concrete(spec("parallel=auto", f"device.memory={halves * 13 // 10 + 1}"))
     assert tight.parallel == Layout()
     assert (tight.pretrain.micro_batch, tight.pretrain.accumulation) == (8, 2)
     assert effective_batch(tight.pretrain, Layout()) == 16
+
+
+ONE_GPU = ["device=gpu", "model.num_layers=64"]
+
+
+def test_auto_compiles_on_one_accelerator_where_one_pass_fits_with_recomputation() -> None:
+    memory = peak(*ONE_GPU, "parallel.recompute=full") * 13 // 10 + 1
+    overrides = [*ONE_GPU, f"device.memory={memory}", "parallel=auto"]
+    assert studied(spec(*overrides)).candidates[-1].accumulated, "accumulation would fit as well"
+    assert codes(*overrides) == []
+    assert written(*overrides)["pretrain"]["recompute_config"]["recompute"] is True
+
+
+def test_auto_on_one_accelerator_says_which_update_fits_in_one_pass() -> None:
+    memory = peak(*ONE_GPU, "parallel.recompute=full", "pretrain.micro_batch=6") * 13 // 10 + 1
+    fault = refused(*ONE_GPU, f"device.memory={memory}", "parallel=auto", "finetune.micro_batch=1")
+    assert (fault.code, fault.path) == ("MS0352", ("parallel",))
+    assert "what fits takes pretrain in" in fault.message
+    assert "at most 6 of 16 rows fit: write pretrain.accumulation: 1, pretrain.micro_batch: 6 for" in fault.fix
+    assert codes(*ONE_GPU, f"device.memory={memory}", "parallel=auto", "finetune.micro_batch=1", "pretrain.micro_batch=6") == []
+
+
+def test_accumulation_on_one_accelerator_names_the_recomputation_that_makes_room() -> None:
+    memory = peak(*ONE_GPU, "parallel.recompute=full") * 13 // 10 + 1
+    fault = refused(*ONE_GPU, f"device.memory={memory}", "pretrain.micro_batch=2", "pretrain.accumulation=8", "finetune.micro_batch=1")
+    assert (fault.code, fault.path) == ("MS0352", ("pretrain", "accumulation"))
+    assert "write pretrain.accumulation: 1, pretrain.micro_batch: 16, parallel.recompute: full for the same effective batch" in fault.fix
+
+
+def test_layouts_that_would_be_refused_for_their_accumulation_are_not_offered() -> None:
+    memory = peak(*ONE_GPU, "parallel.recompute=full", "pretrain.micro_batch=6") * 13 // 10 + 1
+    fault = refused(*ONE_GPU, f"device.memory={memory}", "finetune.micro_batch=1")
+    assert fault.code == "MS0366"
+    assert "layouts that fit" not in fault.fix
+    assert "at most 6 rows of an update fit with recompute: full" in fault.fix
+
+
+def test_sixteen_bits_and_adapters_are_advised_only_where_they_help() -> None:
+    fault = refused(*BILLIONS, *SCALED, "device=gpu", "parallel=auto", "device.memory=2GB")
+    assert "16-bit" not in fault.fix
+    assert "LoRA" not in fault.fix
+    assert "16-bit" in refused("device=gpu", "parallel=auto", "device.memory=1MB").fix
+
+
+@pytest.mark.parametrize(("replicas", "told"), [(512, "gate_proj 11008, up_proj 11008 do not"), (3, "rows of q_proj 4096")])
+def test_matrices_that_sharding_leaves_whole_are_named(replicas: int, told: str) -> None:
+    overrides = [*BILLIONS[:2], "device=ascend-8x64gb", f"device.count={replicas}", "finetune.micro_batch=1", "pretrain.micro_batch=1"]
+    try:
+        found = review(load(ROOT, "demo", [*overrides, f"parallel={{data: {replicas}, optimizer_sharding: 3}}"]), planning=True).warnings
+    except Faults as faults:
+        found = faults.diagnostics
+    assert any(one.code == "MS0372" and told in one.message for one in found)
 
 
 def test_auto_reaches_the_files_of_several_devices() -> None:
