@@ -1,21 +1,23 @@
 """What a fused attention kernel takes, and what of a spec it never reads.
 
-MindSpore 2.9.0 documents its FlashAttentionScore for float16 and bfloat16, and for heads whose width is a multiple of 16, up
-to 512; it has a softmax of its own.
+MindSpore 2.9.0 documents its FlashAttentionScore for float16 and bfloat16, heads whose width is a multiple of 16 up to 512, 256
+heads, rows of 512k tokens and 2k of them; it has a softmax of its own.
 """
 
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
 from compiler.planning.profiles import PROFILES
-from compiler.source import SourceTree
+from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.registry import Rules
+from compiler.validate.rules.train import trainings
 from compiler.wording import said
 
 RULES = Rules()
 
 _STEP, _WIDEST = 16, 512  # of the width of a head
+_HEADS, _TOKENS, _ROWS = 256, 512 * 1024, 2 * 1024
 
 
 def _fused(spec: Spec) -> bool:
@@ -61,6 +63,32 @@ def fused_attention_takes_the_heads(spec: Spec, _tree: SourceTree) -> Iterator[D
             fix=said("choose sizes with heads of 64, 80, 96 or 128", "选取单头宽 64、80、96 或 128 的尺寸"),
             severity="warning",
         )
+
+
+@RULES.needing("model", "device")
+def fused_attention_takes_the_counts(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    counts: list[tuple[Path, int, int]] = [
+        (("model", "num_heads"), spec.model.num_heads, _HEADS),
+        (("model", "seq_length"), spec.model.seq_length, _TOKENS),
+        *(((stage, "micro_batch"), training.micro_batch, _ROWS) for stage, training in trainings(spec)),
+    ]
+    for path, count, most in counts:
+        if _fused(spec) and count > most:
+            yield Diagnostic(
+                "MS0306",
+                said(
+                    f"{count} are more than the fused attention of {spec.device.target} takes: {most}",
+                    f"{count} 超过 {spec.device.target} 融合注意力的上限 {most}",
+                ),
+                path=path,
+                reason=said(
+                    "MindSpore documents the kernel up to there: a training may end at its first step",
+                    "MindSpore 文档给出的上限如此：训练可能在第一步就失败",
+                ),
+                fix=said(f"choose at most {most}", f"最大取 {most}"),
+                suggestion=str(most),
+                severity="warning",
+            )
 
 
 @RULES.needing("model", "device")
