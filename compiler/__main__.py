@@ -9,13 +9,14 @@ import sys
 
 def main() -> int:
     """Tell the two uses apart by their first argument: a command's name, or Hydra's. `--lang` may stand before either."""
-    from compiler.cli import COMMANDS, chosen_language
+    from compiler.cli import chosen_language
     from compiler.cli import main as command_line
     from compiler.wording import speaking
 
     rest, language = chosen_language(sys.argv[1:])
     first = rest[0] if rest else ""
-    if first in COMMANDS or first in ("", "-h", "--help", "--json"):
+    # A word that is neither an option nor an override was meant for a command, even when there is none of that name.
+    if first in ("", "-h", "--help", "--json") or not ("=" in first or first.startswith(("-", "~"))):
         return command_line()
     from compiler.sweep import main as sweep
 

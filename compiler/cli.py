@@ -5,6 +5,7 @@ Results go to standard output, messages to standard error. Exit codes: 0 ok, 1 p
 """
 
 import argparse
+import errno
 import importlib
 import io
 import json
@@ -13,11 +14,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from compiler import collecting  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from compiler.command_parser import CommandParser
 from compiler.diagnostics import Diagnostic, Faults, render
 from compiler.project import find_project
-from compiler.wording import LANGUAGES, Language, in_language, language_of, said, speaking
+from compiler.wording import LANGUAGES, Language, Said, in_language, language_of, listed, said, speaking
 
 COMMANDS = {
     "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _never_fail_to_print()
     rest, language = chosen_language(sys.argv[1:] if arguments is None else arguments)
     with speaking(language):
-        return _run(_flags_first(rest))
+        return _run(_flags_first(_as_text(rest)))
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -69,10 +72,24 @@ def _run(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        tell(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
+        tell(_system_words(error))
         return 1
     except Exception:
         return _unforeseen()
+
+
+_SYSTEM = {
+    errno.EACCES: "没有权限", errno.EPERM: "不允许该操作", errno.ENOSPC: "设备上没有剩余空间", errno.EROFS: "文件系统只读",
+    errno.ENOENT: "没有这个文件或文件夹", errno.EFBIG: "文件过大", errno.ENAMETOOLONG: "文件名过长", errno.EDQUOT: "超出磁盘配额",
+    errno.EISDIR: "是文件夹", errno.ENOTDIR: "不是文件夹", errno.ELOOP: "符号链接层数过多", errno.EMFILE: "打开的文件过多",
+}  # fmt: skip
+
+
+def _system_words(error: OSError) -> Said:
+    """What the system refused, and of which file."""
+    english = error.strerror or str(error)
+    file = f": {error.filename}" if error.filename else ""
+    return said(f"{english}{file}", f"{_SYSTEM.get(error.errno or 0, english)}{file}")
 
 
 INTERRUPTED = said("interrupted; what was finished stays, run it again", "已中断；已完成的部分会保留，重新运行即可")
@@ -94,9 +111,28 @@ def chosen_language(arguments: Sequence[str]) -> tuple[list[str], Language]:
             continue
         named = one.partition("=")[2] if "=" in one else next(waiting, "")
         if named not in LANGUAGES:
-            argparse.ArgumentParser(prog="mindspec").error(f"--lang: {named!r} is not one of {', '.join(LANGUAGES)}")
+            with speaking(language):
+                _refuse_language(named)
         language = "zh" if named == "zh" else "en"
     return rest, language
+
+
+def _refuse_language(named: str) -> NoReturn:
+    known = listed(LANGUAGES)
+    message = said(f"--lang: {named!r} is not one of {known}", f"--lang：{named!r} 不是 {known.zh} 之一")
+    CommandParser(prog="mindspec", usage="mindspec [--lang {en,zh}] COMMAND ...").error(message)
+
+
+def _as_text(arguments: Sequence[str]) -> list[str]:
+    """Arguments that the locale could not decode, as the UTF-8 that they are. Exits with code 2 for one that is no text at all."""
+    texts: list[str] = []
+    for one in arguments:
+        try:
+            texts.append(os.fsencode(one).decode("utf-8") if any("\ud800" <= char <= "\udfff" for char in one) else one)
+        except UnicodeError:
+            message = said(f"the argument {one!r} is not UTF-8", f"参数 {one!r} 不是 UTF-8")
+            CommandParser(prog="mindspec", usage="mindspec COMMAND ...").error(message)
+    return texts
 
 
 def _never_fail_to_print() -> None:
@@ -122,10 +158,16 @@ def _unforeseen() -> int:
     return 3
 
 
+def print_json(content: object, *, indent: int | None = None) -> None:
+    """Data on standard output: in ASCII where its encoding could lack a character, since escapes of a terminal are not those of JSON."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
+    print(json.dumps(content, ensure_ascii=not encoding.startswith("utf"), allow_nan=False, indent=indent))
+
+
 def report_faults(faults: Faults, *, as_json: bool) -> None:
     """All faults: as data on standard output, or as text on standard error."""
     if as_json:
-        print(json.dumps({"ok": False, "diagnostics": [one.as_dict() for one in faults.diagnostics]}, ensure_ascii=False, indent=2))
+        print_json({"ok": False, "diagnostics": [one.as_dict() for one in faults.diagnostics]}, indent=2)
     else:
         print(render(faults.diagnostics, colour=sys.stderr.isatty()), file=sys.stderr)
 
@@ -142,7 +184,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     With `only`, the others are known by name alone: to load what they need takes longer than to check an experiment.
     """
     about = said("One spec, compiled into DVC stages and mindformers configurations.", "一份规格，编译为 DVC 阶段与 mindformers 配置。")
-    top = argparse.ArgumentParser(prog="mindspec", description=in_language(about))
+    top = CommandParser(prog="mindspec", description=in_language(about))
     _add_language(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():

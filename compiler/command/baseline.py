@@ -19,12 +19,16 @@ PARTS = {"record": "record.json", "evaluate": "metrics/evaluate.json"}
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     """`set` and `list`."""
     actions = sub.add_subparsers(dest="action", required=True, metavar="ACTION")
-    put = actions.add_parser("set", help="write baselines/NAME.json")
-    put.add_argument("name", help="letters a-z, digits and dashes")
+    put = actions.add_parser("set", help=in_language(said("write baselines/NAME.json", "写出 baselines/NAME.json")))
+    put.add_argument("name", metavar="NAME", help=in_language(said("letters a-z, digits and dashes", "字母 a-z、数字和连字符")))
     put.add_argument(
-        "--from", dest="source", required=True, metavar="EXPERIMENT[@REV]", help="an experiment, as it stands or in a Git revision"
+        "--from",
+        dest="source",
+        required=True,
+        metavar="EXPERIMENT[@REV]",
+        help=in_language(said("an experiment, as it stands or in a Git revision", "实验名；取现有结果，或取某个 Git 版本的结果")),
     )
-    actions.add_parser("list", help="the baselines of this project")
+    actions.add_parser("list", help=in_language(said("the baselines of this project", "本项目的基线")))
 
 
 def run(project: Project, options: argparse.Namespace) -> int:

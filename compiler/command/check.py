@@ -1,9 +1,8 @@
 """`mindspec check`: every fault at once, nothing written."""
 
 import argparse
-import json
 
-from compiler.cli import add_experiment_arguments, report_warnings
+from compiler.cli import add_experiment_arguments, print_json, report_warnings
 from compiler.command.selected import compile_selected
 from compiler.project import Project
 
@@ -17,7 +16,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     warnings = [warning for one in compiled for warning in one.warnings]
     if options.json:
         told = [warning.as_dict() for warning in warnings]
-        print(json.dumps({"ok": True, "experiments": names, "diagnostics": told}, ensure_ascii=False))
+        print_json({"ok": True, "experiments": names, "diagnostics": told})
     else:
         report_warnings(warnings)
         print(f"ok: {', '.join(names)}")

@@ -1,10 +1,9 @@
 """`mindspec compile`: write what differs. Without a name also the root `dvc.yaml`."""
 
 import argparse
-import json
 import sys
 
-from compiler.cli import add_experiment_arguments, report_warnings
+from compiler.cli import add_experiment_arguments, print_json, report_warnings
 from compiler.command.selected import compile_selected
 from compiler.pipeline import root_files, write
 from compiler.project import Project
@@ -19,7 +18,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     changed = write(project, compiled, root_files(project, compiled) if options.name is None else None)
     report_warnings([warning for one in compiled for warning in one.warnings])
     if options.json:
-        print(json.dumps({"ok": True, "changed": list(changed)}, ensure_ascii=False))
+        print_json({"ok": True, "changed": list(changed)})
     else:
         sys.stdout.writelines(f"{path}\n" for path in changed)
         names, count = ", ".join(one.spec.name for one in compiled), len(changed)

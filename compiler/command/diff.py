@@ -1,13 +1,12 @@
 """`mindspec diff`: what differs between two experiments in the spec and in the files, and which stages that runs again."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.cli import tell
+from compiler.cli import print_json, tell
 from compiler.diagnostics import Faults
 from compiler.difference import ChangedValue, Difference, Rerun, Side, difference, shown
 from compiler.lower.graph import ROOT
@@ -48,13 +47,17 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 def run(project: Project, options: argparse.Namespace) -> int:
     """Exit code 0 whether they differ or not, 2 for a revision that Git does not know. Raises Faults of either side."""
     before, after = asked(options.first, options.rest)
+    if misnamed := next((one for one in [options.first, *options.rest[:1]] if "=" not in one and not _names_a_side(one)), None):
+        english = f"{misnamed!r} is no NAME or NAME@REVISION, where REVISION is a branch, a tag or a commit"
+        tell(said(english, f"{misnamed!r} 不是 NAME 或 NAME@REVISION（REVISION 为分支、标签或提交）"))
+        return 2
     try:
         found = compared(project, before, after)
     except NoRevision as error:
         tell(said(f"no such revision: {error}", f"没有这个版本：{error}"))
         return 2
     if options.json:
-        print(json.dumps(_as_dict(before, after, found), ensure_ascii=False, indent=2))
+        print_json(_as_dict(before, after, found), indent=2)
     else:
         print("\n".join(_text(before, after, found, files=options.files)))
     return 0
@@ -68,6 +71,11 @@ def asked(first: str, rest: Sequence[str]) -> tuple[Asked, Asked]:
     named = bool(rest) and "=" not in rest[0] and not rest[0].startswith("~")  # `~key` takes a field away
     after = _one(rest[0]) if named else Asked(before.name)
     return before, Asked(after.name, after.revision, tuple(rest[named:]))
+
+
+def _names_a_side(written: str) -> bool:
+    name, at, revision = written.partition("@")
+    return written.startswith("~") or bool(name and (revision or not at))
 
 
 def _one(written: str) -> Asked:

@@ -2,11 +2,11 @@
 
 import argparse
 import difflib
-import json
 import re
 import shutil
 from collections.abc import Iterator
 
+from compiler.cli import print_json
 from compiler.codes import AREAS, CODES
 from compiler.diagnostics import Diagnostic, Faults, width
 from compiler.wording import in_language, said
@@ -25,10 +25,13 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 def run(_project: object, options: argparse.Namespace) -> int:
     """Needs no project. Raises Faults for a code that there is not."""
     if options.code is None:
-        print(_all_as_json() if options.json else "\n".join(_all_codes()))
+        print_json(_all_as_data(), indent=2) if options.json else print("\n".join(_all_codes()))
         return 0
     code = _known(options.code)
-    print(_as_json(code) if options.json else explained(code, min(WIDEST, shutil.get_terminal_size().columns)))
+    if options.json:
+        print_json(_as_data(code), indent=2)
+    else:
+        print(explained(code, min(WIDEST, shutil.get_terminal_size().columns)))
     return 0
 
 
@@ -36,7 +39,7 @@ def _known(written: str) -> str:
     code = written.strip().upper()
     if code in CODES:
         return code
-    close = next(iter(difflib.get_close_matches(code, list(CODES), n=1, cutoff=0.5)), "")
+    close = next(iter(difflib.get_close_matches(code, list(CODES), n=1, cutoff=0.75)), "")
     hint = (
         said(f"did you mean {close} ({CODES[close].title})?", f"是否想写 {close}（{in_language(CODES[close].title, 'zh')}）？")
         if close
@@ -72,17 +75,15 @@ def _all_codes() -> Iterator[str]:
         yield from (f"  {code}  {in_language(known.title)}" for code, known in sorted(codes.items()))
 
 
-def _as_json(code: str) -> str:
+def _as_data(code: str) -> dict[str, str]:
     known = CODES[code]
     area = next(area for area, codes in AREAS if code in codes)
-    told = {"code": code, "area": in_language(area), "title": in_language(known.title), "story": in_language(known.story)}
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    return {"code": code, "area": in_language(area), "title": in_language(known.title), "story": in_language(known.story)}
 
 
-def _all_as_json() -> str:
-    told = [
+def _all_as_data() -> list[dict[str, str]]:
+    return [
         {"code": code, "area": in_language(area), "title": in_language(known.title)}
         for area, codes in AREAS
         for code, known in sorted(codes.items())
     ]
-    return json.dumps(told, ensure_ascii=False, indent=2)

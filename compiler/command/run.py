@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler import dvc
-from compiler.cli import add_experiment_arguments, report_warnings, tell
+from compiler.cli import add_experiment_arguments, print_json, report_warnings, tell
 from compiler.command.metrics_table import console, headline_table, read_headline
 from compiler.command.selected import compile_selected
 from compiler.machine import check_machine
@@ -78,7 +78,7 @@ def _show(project: Project, compiled: Sequence[Compiled], outcome: dvc.Outcome, 
     reports = {name: f"experiments/{name}/report.html" for name in names}
     if as_json:
         content: dict[str, Any] = {"ok": True, "stages": outcome.stages, "metrics": headlines, "reports": reports}
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content, indent=2)
         return
     nothing = said("nothing to do, everything is up to date", "没有要做的事，全部都是最新的")
     summary = outcome.summary() if outcome.stages else in_language(nothing)

@@ -3,6 +3,7 @@
 import argparse
 
 from compiler import field_reference, schema
+from compiler.cli import print_json
 from compiler.project import Project
 from compiler.wording import in_language, said
 
@@ -18,4 +19,6 @@ def run(project: Project, options: argparse.Namespace) -> int:
     schema.write(project.root)
     if options.docs:
         field_reference.write(project.root)
+    if options.json:
+        print_json({"ok": True})
     return 0

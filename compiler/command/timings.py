@@ -2,37 +2,40 @@
 
 import argparse
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from compiler.cli import tell
+from compiler.cli import print_json, tell
 from compiler.command.metrics_table import console
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.project import Project
 from compiler.wording import in_language, said
 from runtime.contracts.registry import CONTRACTS
 
+POINT_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
     """NAME of a compiled experiment."""
-    sub.add_argument("name")
+    sub.add_argument("name", metavar="NAME", help=in_language(said("a compiled experiment", "已编译的实验名")))
 
 
 def run(project: Project, options: argparse.Namespace) -> int:
     """Times vary, so they are shown here and kept out of every result."""
     folder = project.root / "experiments" / options.name / "timings"
-    if not folder.parent.is_dir():
+    if not POINT_NAME.fullmatch(options.name) or not os.path.isdir(folder.parent):
         message = said(f"experiments/{options.name} does not exist", f"experiments/{options.name} 不存在")
         line = f"mindspec compile {options.name}"
         raise Faults([Diagnostic("MS0001", message, fix=said(f"compile it first: {line}", f"请先编译：{line}"))])
     files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
     measured = {name: one for name, path in files.items() if (one := _read(path)) is not None}
     if options.json:
-        print(json.dumps(measured, indent=2))
+        print_json(measured, indent=2)
     elif measured:
         console().print(_table(measured))
     else:

@@ -16,8 +16,12 @@ _KEY = re.compile(r"(\+\+?|~)?[A-Za-z_][\w/-]*(@[\w.:]*)?(\.\w[\w-]*)*(\[\d+\])?
 _FUNCTIONS = ("choice", "range", "interval", "glob", "sort", "shuffle", "tag", "int", "float", "str", "bool")
 
 
-def unreadable(number: int, text: str, error: Exception) -> Diagnostic:
-    """The fault of the override `number`, whose text Hydra refused with an error."""
+def unreadable(number: int, text: str, error: Exception, *, another: bool = False) -> Diagnostic:
+    """The fault of the override `number`, whose text Hydra refused with an error; `another`: it is the name of an experiment."""
+    if another:
+        message = said(f"{text} is an experiment, and one command takes one", f"{text} 是实验名，而一次只能处理一个实验")
+        fix = said("leave it out; behind the name stand overrides: key=value", "请去掉；实验名之后是覆盖项：key=value")
+        return Diagnostic("MS0107", message, place_of(number, text, 0), fix=fix)
     key, equals, value = text.partition("=")
     if "[" in key and _KEY.fullmatch(key):
         return lone_item(place_of(number, text, len(key) + 1))

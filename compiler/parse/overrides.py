@@ -79,7 +79,7 @@ def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tu
             parsed = OverridesParser.create().parse_override(text)
             _refuse_empty_key(parsed)
         except (HydraException, RecursionError, ValueError) as error:  # nested too deep; a number of thousands of digits
-            faults.append(unreadable(number, text, error))
+            faults.append(unreadable(number, text, error, another=groups.has("experiment", text)))
             continue
         override = _given(number, text, parsed, groups)
         found = [] if sweep and override.parsed.is_sweep_override() else list(_check(override, groups))
