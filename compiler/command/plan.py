@@ -69,13 +69,26 @@ def _as_dict(spec: Spec, planned: tuple[Outlook, ...], options: argparse.Namespa
 
 
 def _training(one: Outlook, options: argparse.Namespace) -> dict[str, Any]:
-    told = one.as_dict()
+    told, speed = one.as_dict(), one.found.devices.speed
+    rate = speed.half if one.found.works[0].job.compute == 2 else speed.single
+    told["assumed_speed"] = {"flops_per_second": rate, "share": speed.share, "of": in_language(speed.named)}
     told["steps_from_light_to_heavy"] = [
-        {"step": step.kind, "verdict": step.verdict, "reason": step.reason, "peak_bytes": step.peak} for step in ladder(one.found)
+        {
+            "step": step.kind,
+            "name": in_language(step.name),
+            "verdict": step.verdict,
+            "reason": in_language(step.reason),
+            "peak_bytes": step.peak,
+        }
+        for step in ladder(one.found)
     ]
     if options.memory:
         told["ledger"] = [
-            {"stage": stage.number, "moments": dict(stage.moments), "rows": [vars(row) for row in stage.rows]}
+            {
+                "stage": stage.number,
+                "moments": dict(stage.moments),
+                "rows": [{**vars(row), "formula": in_language(row.formula)} for row in stage.rows],
+            }
             for stage in one.ledger.stages
         ]
     if options.layouts:
@@ -86,11 +99,18 @@ def _training(one: Outlook, options: argparse.Namespace) -> dict[str, Any]:
                 "accumulation": found.batches[0].accumulation,
                 "peak_bytes": found.peak,
                 "seconds_per_step": found.seconds / one.steps,
+                "built": one.found.built(found),
             }
             for found in one.found.candidates
         ]
         told["rejected"] = [
-            {"what": left.what, "reason": left.reason, "layout": _shape(left.shape), "peak_bytes": left.peak} for left in one.found.rejected
+            {
+                "what": in_language(left.what),
+                "reason": in_language(left.reason),
+                "layout": _shape(left.shape),
+                "peak_bytes": left.peak,
+            }
+            for left in one.found.rejected
         ]
     return told
 

@@ -14,7 +14,7 @@ from compiler.planning.ladder import Step, ladder
 from compiler.planning.layouts import Candidate, Rejected
 from compiler.planning.memory import HEADROOM, Stage
 from compiler.planning.outlook import Outlook
-from compiler.planning.shape import Shape, described, gigabytes
+from compiler.planning.shape import Shape, counted, described, gigabytes
 from compiler.spec import Spec
 from compiler.wording import Said, in_language, said
 
@@ -39,10 +39,14 @@ _DECIDED = {
 def model_text(spec: Spec) -> str:
     """The network and the devices, a line each."""
     network, model, device = architecture(spec), spec.model, spec.device
-    devices = f"{device.count} x {device.target}, {gigabytes(device.memory)}"
-    nodes = said(f", {device.nodes} node{'s' * (device.nodes != 1)}", f"，{device.nodes} 个节点") if device.count > 1 else said("", "")
-    link = f", {LINK_NAMES[device.interconnect]}" if device.count > 1 else ""
-    sizes = f"{network.num_layers} layers x {network.hidden_size:,}, {network.num_heads} heads ({network.num_kv_heads} key/value)"
+    each, link = f"{device.count} x {device.target}", LINK_NAMES[device.interconnect]
+    between = (
+        said(f", {link}, {counted(device.nodes, 'node')}", f"，{link.zh.strip()}，{device.nodes} 个节点")
+        if device.count > 1
+        else said("", "")
+    )
+    layers, heads = counted(network.num_layers, "layer"), counted(network.num_heads, "head")
+    sizes = f"{layers} x {network.hidden_size:,}, {heads} ({network.num_kv_heads} key/value)"
     zh_sizes = f"{network.num_layers} 层 x {network.hidden_size:,}，{network.num_heads} 个头（键值头 {network.num_kv_heads}）"
     total, rows, length = f"{network.parameters:,}", f"{network.vocab_size:,}", f"{model.seq_length:,}"
     types = f"{model.dtype.params} / {model.dtype.compute}"
@@ -50,14 +54,15 @@ def model_text(spec: Spec) -> str:
         f"{spec.name}: {model.family}, {total} parameters; {sizes}, vocabulary {rows}, sequence {length}, weights / compute {types}",
         f"{spec.name}：{model.family}，{total} 个参数；{zh_sizes}，词表 {rows}，序列长度 {length}，权重 / 计算 {types}",
     )
-    where = said(f"devices: {devices}{link}{nodes}", f"设备：{devices}{link}{nodes.zh}")
+    memory = gigabytes(device.memory)
+    where = said(f"devices: {each}, {memory}{between}", f"设备：{each}，{memory}{between.zh}")
     return f"{in_language(about)}\n{in_language(where)}"
 
 
 def training_text(one: Outlook) -> str:
     """One training: the figures, then the steps of the ladder."""
     title = said(
-        f"\n{one.section}: {one.steps:,} steps, {one.trained:,} trained parameters",
+        f"\n{one.section}: {counted(one.steps, 'step')}, {counted(one.trained, 'trained parameter')}",
         f"\n{one.section}：{one.steps:,} 步，训练 {one.trained:,} 个参数",
     )
     figures = [
@@ -96,14 +101,12 @@ def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _batch(one: Outlook) -> Said:
-    layout, batch = one.layout, one.batch
+    layout, batch, rows = one.layout, one.batch, counted(one.rows, "row")
     if layout.pipeline > 1:
         terms = f"{batch.micro_batch} x {layout.micro_batches} x {layout.data}"
-        return said(
-            f"{one.rows} rows = micro batch x micro batches x data = {terms}", f"{one.rows} 行 = 微批 x 流水线微批数 x 数据并行 = {terms}"
-        )
+        return said(f"{rows} = micro batch x micro batches x data = {terms}", f"{one.rows} 行 = 微批 x 流水线微批数 x 数据并行 = {terms}")
     terms = f"{batch.micro_batch} x {batch.accumulation} x {layout.data}"
-    return said(f"{one.rows} rows = micro batch x accumulation x data = {terms}", f"{one.rows} 行 = 微批 x 累积 x 数据并行 = {terms}")
+    return said(f"{rows} = micro batch x accumulation x data = {terms}", f"{one.rows} 行 = 微批 x 累积 x 数据并行 = {terms}")
 
 
 def _tokens(one: Outlook) -> Said:
@@ -158,7 +161,7 @@ def _time(one: Outlook) -> Said:
     share, peak = f"{speed.share:.0%}", f"{rate / 1e12:.3g} TFLOP/s"
     return said(
         f"{took} a step, {pace} tokens/s, {total} in all, if a device keeps up {share} of {peak} ({speed.named})",
-        f"每步 {took}，{pace} 词元/秒，共 {total}；假设单设备持续达到 {peak} 的 {share}（{speed.named}）",
+        f"每步 {took}，{pace} 词元/秒，共 {total}；假设单设备持续达到 {peak} 的 {share}（{speed.named.zh}）",
     )
 
 
@@ -222,14 +225,26 @@ def layouts_text(one: Outlook) -> None:
     for candidate in found.candidates[:_LAYOUTS]:
         table.add_row(*_candidate(one, candidate), str(place[candidate.shape]))
     _show(out, table)
-    print(_rest(len(found.candidates), _LAYOUTS, said("layouts that fit", "个可容纳的布局")))
+    number = len(found.candidates)
+    fits = said(f"{counted(number, 'layout')} that {'fits' if number == 1 else 'fit'}", f"{number} 个可容纳的布局")
+    print(_rest(number, _LAYOUTS, fits))
+    if unbuilt := sum(not found.built(candidate) for candidate in found.candidates):
+        target = found.devices.target
+        print(
+            in_language(
+                said(
+                    f"{unbuilt} of them, placed last, accumulate, which is not built on one {target}",
+                    f"其中 {unbuilt} 个（排在最后）需要累积，而单个 {target} 上未实现累积",
+                )
+            )
+        )
     if found.by_time:
         quickest = described(found.by_time[0].shape)
         print(in_language(said(f"fastest: {quickest or 'one device'}", f"最快：{quickest or '单卡'}")))
     grouped = _grouped(found.rejected)
     for what, reason in grouped[:_REJECTED]:
         print(in_language(said(f"rejected {what}: {reason}", f"排除 {in_language(what, 'zh')}：{in_language(reason, 'zh')}")))
-    print(_rest(len(grouped), _REJECTED, said("rejections", "条排除理由")))
+    print(_rest(len(grouped), _REJECTED, said(counted(len(grouped), "rejection"), f"{len(grouped)} 条排除理由")))
 
 
 def _grouped(rejected: Iterable[Rejected]) -> list[tuple[str, str]]:
@@ -258,4 +273,4 @@ def _rest(count: int, shown: int, what: Said) -> str:
     hidden = max(0, count - shown)
     english = f", {hidden} not shown (--json shows all)" if hidden else ""
     chinese = f"，另有 {hidden} 条未显示（--json 显示全部）" if hidden else ""
-    return in_language(said(f"{count} {what}{english}", f"{count} {what.zh}{chinese}"))
+    return in_language(said(f"{what}{english}", f"{what.zh}{chinese}"))

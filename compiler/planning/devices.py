@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.spec.device import Device
+from compiler.wording import Said, said
 
 GIGA = 10**9
 TERA = 10**12
@@ -20,16 +21,26 @@ class Speed:
     half: float
     single: float
     share: float
-    named: str
+    named: Said
 
 
 # Peaks of the makers' data sheets, dense. A training of many layers keeps up about two fifths of them: 38 to 43 % in 16 bit,
 # Grattafiori et al. 2024 (arXiv:2407.21783), table 4. On CPU the figure is a measured one, so all of it is kept up.
 SPEEDS: Mapping[str, Speed] = {
-    "cpu": Speed(86 * GIGA, 86 * GIGA, 1.0, "two cores of a server processor, measured"),
-    "gpu-small": Speed(71 * TERA, 35.6 * TERA, 0.4, "a GeForce RTX 3090 (NVIDIA GA102 white paper)"),
-    "gpu": Speed(312 * TERA, 19.5 * TERA, 0.4, "an A100 (NVIDIA A100 data sheet)"),
-    "ascend": Speed(256 * TERA, 64 * TERA, 0.4, "an Ascend 910 (Huawei, 2019: 256 TFLOPS in FP16; a quarter of it in FP32)"),
+    "cpu": Speed(86 * GIGA, 86 * GIGA, 1.0, said("two cores of a server processor, measured", "服务器处理器的两个核，实测")),
+    "gpu-small": Speed(
+        71 * TERA, 35.6 * TERA, 0.4, said("a GeForce RTX 3090 (NVIDIA GA102 white paper)", "GeForce RTX 3090，NVIDIA GA102 白皮书")
+    ),
+    "gpu": Speed(312 * TERA, 19.5 * TERA, 0.4, said("an A100 (NVIDIA A100 data sheet)", "A100，NVIDIA A100 数据手册")),
+    "ascend": Speed(
+        256 * TERA,
+        64 * TERA,
+        0.4,
+        said(
+            "an Ascend 910 (Huawei, 2019: 256 TFLOPS in FP16; a quarter of it in FP32)",
+            "昇腾 910，华为 2019 年公布 FP16 256 TFLOPS，FP32 取其四分之一",
+        ),
+    ),
 }
 SMALL_GPU = 32 * GIGA  # bytes; a card of at most so much is taken for one of the consumer's class
 
@@ -38,7 +49,12 @@ SMALL_GPU = 32 * GIGA  # bytes; a card of at most so much is taken for one of th
 LINKS: Mapping[str, float] = {"none": 10 * GIGA, "pcie": 25 * GIGA, "nvlink": 300 * GIGA, "hccs": 196 * GIGA}
 NETWORK = 25 * GIGA  # between nodes, a device: one adapter of 200 Gb/s each, as in the makers' own machines
 FAST = ("nvlink", "hccs")  # links over which the all-reduces of tensor parallelism do not stop the devices
-LINK_NAMES: Mapping[str, str] = {"none": "no link", "pcie": "PCIe", "nvlink": "NVLink", "hccs": "HCCS"}
+LINK_NAMES: Mapping[str, Said] = {
+    "none": said("no link", "无高速互联"),
+    "pcie": said("PCIe", " PCIe"),
+    "nvlink": said("NVLink", " NVLink"),
+    "hccs": said("HCCS", " HCCS"),
+}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from math import isqrt
 from compiler.planning.cost import Work
 from compiler.planning.devices import LINK_NAMES, Devices
 from compiler.planning.memory_job import Recompute
-from compiler.planning.shape import RECOMPUTE, Shape
+from compiler.planning.shape import RECOMPUTE, Shape, counted
 from compiler.spec.train import Layout
 from compiler.wording import said
 
@@ -60,7 +60,8 @@ def _no_data(factor: int, works: Sequence[Work], devices: Devices) -> str:
         return ""
     rows, stage = uneven[0].rows, uneven[0].stage
     return said(
-        f"an effective batch of {rows} rows ({stage}) does not divide by {factor}", f"有效批次 {rows} 行（{stage}）不能被 {factor} 整除"
+        f"an effective batch of {counted(rows, 'row')} ({stage}) does not divide by {factor}",
+        f"有效批次 {rows} 行（{stage}）不能被 {factor} 整除",
     )
 
 
@@ -77,7 +78,7 @@ def slow_link(factor: int, devices: Devices) -> str:
     if not devices.fast:
         return said(
             f"its all-reduces in every layer need NVLink or HCCS, and there is {link} between the devices",
-            f"每层都要做 all-reduce，需要 NVLink 或 HCCS，而设备之间是 {link if devices.interconnect != 'none' else '无高速互联'}",
+            f"每层都要做 all-reduce，需要 NVLink 或 HCCS，而设备之间是{link.zh}",
         )
     if factor > devices.per_node or devices.per_node % factor:
         return said(
@@ -93,8 +94,12 @@ def _no_tensor(factor: int, works: Sequence[Work], devices: Devices) -> str:
     sizes_ |= {"hidden_size": net.hidden_size, "vocab_size": net.vocab_size}
     uneven = [f"{name} {size}" for name, size in sizes_.items() if size % factor]
     if uneven:
-        return said(f"{', '.join(uneven)} does not divide by {factor}", f"{'、'.join(uneven)} 不能被 {factor} 整除")
+        return said(f"{', '.join(uneven)} {_do(uneven)} not divide by {factor}", f"{'、'.join(uneven)} 不能被 {factor} 整除")
     return only_data(devices.target) or slow_link(factor, devices)
+
+
+def _do(uneven: Sequence[str]) -> str:
+    return "does" if len(uneven) == 1 else "do"
 
 
 def uneven_parts(division: Shape, work: Work) -> str:
@@ -108,7 +113,7 @@ def uneven_parts(division: Shape, work: Work) -> str:
     if not uneven:
         return ""
     return said(
-        f"{', '.join(uneven)} does not divide by tensor x context = {parts}",
+        f"{', '.join(uneven)} {_do(uneven)} not divide by tensor x context = {parts}",
         f"{'、'.join(uneven)} 不能被 tensor x context = {parts} 整除",
     )
 
@@ -116,7 +121,8 @@ def uneven_parts(division: Shape, work: Work) -> str:
 def _no_pipeline(factor: int, works: Sequence[Work], devices: Devices) -> str:
     layers = works[0].network.num_layers
     if layers % factor:
-        return said(f"{layers} layers do not divide into {factor} stages", f"{layers} 层不能均分为 {factor} 个流水线阶段")
+        verb = "does" if layers == 1 else "do"
+        return said(f"{counted(layers, 'layer')} {verb} not divide into {factor} stages", f"{layers} 层不能均分为 {factor} 个流水线阶段")
     return only_data(devices.target)
 
 

@@ -160,22 +160,28 @@ def _fitting(spec: Spec, stage: Stage) -> tuple[bool, OnePass | None]:
 
 
 @RULES.needing("device", "finetune")
-def accumulation_weighs_tokens(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def accumulation_weighs_tokens(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     device, training = spec.device, spec.finetune
     if training.accumulation > 1 and device.target != "cpu" and device.count > 1:
+        chosen = _chosen(tree, "finetune")
         yield Diagnostic(
             "MS0352",
             said(
                 "in semi-automatic parallel mode each forward pass of an update weighs the same",
                 "半自动并行模式下，一次更新中的每次前向权重相同",
             ),
-            path=("finetune", "accumulation"),
+            path=("parallel",) if chosen else ("finetune", "accumulation"),
             severity="warning",
             reason=said(
                 "rows differ in trained tokens, so short answers count more than in one large batch and the loss differs from it",
                 "各样本参与训练的 token 数不同，短回答的权重会高于整批训练，损失也与之不同",
             ),
-            fix=said("raise micro_batch as far as memory allows", "在内存允许的范围内增大 micro_batch"),
+            fix=said(
+                "lower finetune.micro_batch, the effective batch here, or use more devices",
+                "减小 finetune.micro_batch（此处即有效批），或增加设备",
+            )
+            if chosen
+            else said("raise micro_batch as far as memory allows", "在内存允许的范围内增大 micro_batch"),
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic
+from compiler.planning.shape import counted
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.spec.train import Finetune, Training
@@ -28,7 +29,9 @@ def warm_up_ends(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
             tenth = max(1, steps // 10)
             yield Diagnostic(
                 "MS0341",
-                said(f"{warmup} steps of warm-up, but {steps} steps in all", f"预热 {warmup} 步，但总共只有 {steps} 步"),
+                said(
+                    f"{counted(warmup, 'step')} of warm-up, but {counted(steps, 'step')} in all", f"预热 {warmup} 步，但总共只有 {steps} 步"
+                ),
                 path=(stage, "schedule", "warmup_steps"),
                 reason=said(
                     "the learning rate would never reach its peak; the loss falls slowly and nothing says why",

@@ -5,6 +5,7 @@ from typing import Literal
 
 from compiler.diagnostics import Diagnostic
 from compiler.planning.architecture import architecture
+from compiler.planning.shape import counted
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.spec.train import Training
@@ -52,7 +53,10 @@ def some_checkpoint(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
         if every > steps:
             yield Diagnostic(
                 "MS0346",
-                said(f"a save every {every} steps, but {steps} steps in all", f"每 {every} 步保存一次，但总共只有 {steps} 步"),
+                said(
+                    f"a save every {counted(every, 'step')}, but {counted(steps, 'step')} in all",
+                    f"每 {every} 步保存一次，但总共只有 {steps} 步",
+                ),
                 path=(stage, "checkpoint", "every"),
                 reason=said("nothing would be saved before the end", "训练结束之前什么也不会保存"),
                 fix=said(f"choose at most {steps}", f"最大取 {steps}"),

@@ -1,15 +1,19 @@
 """From a spec to its plan: what `auto` becomes, and that it reaches the compiled files."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from compiler.cli import main
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse import load
 from compiler.pipeline import compile_experiment
 from compiler.planning.outlook import outlooks
+from compiler.planning.shape import gigabytes
 from compiler.planning.study import concrete, effective_batch, studied
 from compiler.project import Project
 from compiler.spec import Spec
@@ -210,3 +214,59 @@ def test_a_run_of_several_devices_is_refused_before_any_work(tmp_path: Path) -> 
     with pytest.raises(Faults) as caught:
         check_machine(Project(ROOT), "demo", overrides, compiled.spec, compiled.graph.environment)
     assert ("MS0362", "error") in {(one.code, one.severity) for one in caught.value.diagnostics}
+
+
+SINGLE = ["parallel=auto", "device=gpu", "pretrain.micro_batch=1", "finetune.micro_batch=1"]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
+    """What the command prints, run at the root of the project."""
+    monkeypatch.chdir(ROOT)
+    return capsys
+
+
+def test_one_of_a_kind_is_not_told_in_the_plural(told: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "demo", "--layouts", *SINGLE, "device.count=2", "device.device_ids=[0,1]", "model.num_layers=1"]) == 1
+    assert "an effective batch of 1 row (pretrain) does not divide by 2" in told.readouterr().err
+    assert main(["plan", "demo", "--layouts", *SINGLE]) == 0
+    plan = told.readouterr().out
+    assert "1 row = micro batch x accumulation x data = 1 x 1 x 1" in plan
+    assert not re.search(r"\b1 (rows|steps|layers|heads|layouts|devices|nodes|rejections)\b", plan)
+
+
+def test_several_sizes_that_do_not_divide_take_the_plural_verb(told: pytest.CaptureFixture[str]) -> None:
+    main(["plan", "demo", "--layouts", "device=gpu-8x80gb", "parallel=auto"])
+    assert "num_heads 4, num_kv_heads 4 do not divide by 8" in told.readouterr().out
+
+
+def test_a_plan_as_data_is_told_in_the_language_that_was_asked_for(told: pytest.CaptureFixture[str]) -> None:
+    def plan(language: str) -> dict[str, Any]:
+        arguments = ["plan", "demo", "--json", "--memory", "--layouts", "--lang", language, "device=gpu-8x80gb", "parallel=auto"]
+        assert main(arguments) == 0
+        return json.loads(told.readouterr().out, parse_constant=pytest.fail)["trainings"]["pretrain"]
+
+    english, chinese = plan("en"), plan("zh")
+    for texts in (
+        lambda one: [step["reason"] for step in one["steps_from_light_to_heavy"]],
+        lambda one: [row["formula"] for row in one["ledger"][0]["rows"]],
+        lambda one: [left["reason"] for left in one["rejected"]],
+        lambda one: [one["assumed_speed"]["of"]],
+    ):
+        assert all(text.isascii() for text in texts(english))
+        assert all(not text.isascii() for text in texts(chinese))
+    assert english["layouts"] == chinese["layouts"]
+    assert all(layout["built"] for layout in english["layouts"])
+
+
+def test_layouts_that_are_not_built_are_marked(told: pytest.CaptureFixture[str]) -> None:
+    memory = peak(*ONE_GPU, "parallel.recompute=full") * 13 // 10 + 1
+    assert main(["plan", "demo", "--layouts", *ONE_GPU, "parallel=auto", f"device.memory={memory}"]) == 0
+    assert "of them, placed last, accumulate, which is not built on one gpu" in told.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(999_999_999, "1.0 GB"), (7_762_626_032_700_000_000, "7,762,626,032.7 GB"), (13_400, "13.4 kB"), (2.5e6, "2.5 MB")]
+)
+def test_bytes_are_told_in_a_unit_that_can_be_compared(count: float, text: str) -> None:
+    assert gigabytes(count) == text
