@@ -71,6 +71,11 @@ class Search:
         """The lightest layout that fits; of several, the fastest."""
         return self.candidates[0] if self.candidates else None
 
+    @property
+    def countable(self) -> bool:
+        """Whether the rows of every update can be counted; where not, nothing was searched."""
+        return all(work.rows <= MOST for work in self.works)
+
     def built(self, one: Candidate) -> bool:
         """Whether this version trains that way: it cannot accumulate everywhere."""
         return self.devices.accumulates or not one.accumulated

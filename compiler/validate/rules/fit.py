@@ -99,7 +99,7 @@ def _without_layout(spec: Spec) -> Said:
 def some_layout_fits(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     if spec.parallel == "auto":
         found = studied(spec)
-        if found.best is None:
+        if found.best is None and found.countable:
             yield _too_large(spec, found) if any(one.peak for one in found.rejected) else _no_division(spec, found)
 
 

@@ -216,6 +216,12 @@ def test_a_run_of_several_devices_is_refused_before_any_work(tmp_path: Path) -> 
     assert ("MS0362", "error") in {(one.code, one.severity) for one in caught.value.diagnostics}
 
 
+def test_a_batch_beyond_counting_is_not_blamed_on_the_devices() -> None:
+    found = codes("device=cpu", "parallel=auto", "pretrain.micro_batch=2000000000", "pretrain.accumulation=2000000000")
+    assert "MS0308" in found
+    assert "MS0361" not in found
+
+
 SINGLE = ["parallel=auto", "device=gpu", "pretrain.micro_batch=1", "finetune.micro_batch=1"]
 
 
