@@ -5,7 +5,6 @@ Results go to standard output, messages to standard error. Exit codes: 0 ok, 1 p
 """
 
 import argparse
-import errno
 import importlib
 import io
 import json
@@ -20,7 +19,8 @@ from compiler import collecting  # noqa: F401  # pyright: ignore[reportUnusedImp
 from compiler.command_parser import CommandParser
 from compiler.diagnostics import Diagnostic, Faults, render
 from compiler.project import find_project
-from compiler.wording import LANGUAGES, Language, Said, in_language, language_of, listed, said, speaking
+from compiler.system_errors import told_with_file
+from compiler.wording import LANGUAGES, Language, in_language, language_of, listed, said, speaking
 
 COMMANDS = {
     "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
@@ -72,24 +72,10 @@ def _run(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        tell(_system_words(error))
+        tell(told_with_file(error))
         return 1
     except Exception:
         return _unforeseen()
-
-
-_SYSTEM = {
-    errno.EACCES: "没有权限", errno.EPERM: "不允许该操作", errno.ENOSPC: "设备上没有剩余空间", errno.EROFS: "文件系统只读",
-    errno.ENOENT: "没有这个文件或文件夹", errno.EFBIG: "文件过大", errno.ENAMETOOLONG: "文件名过长", errno.EDQUOT: "超出磁盘配额",
-    errno.EISDIR: "是文件夹", errno.ENOTDIR: "不是文件夹", errno.ELOOP: "符号链接层数过多", errno.EMFILE: "打开的文件过多",
-}  # fmt: skip
-
-
-def _system_words(error: OSError) -> Said:
-    """What the system refused, and of which file."""
-    english = error.strerror or str(error)
-    file = f": {error.filename}" if error.filename else ""
-    return said(f"{english}{file}", f"{_SYSTEM.get(error.errno or 0, english)}{file}")
 
 
 INTERRUPTED = said("interrupted; what was finished stays, run it again", "已中断；已完成的部分会保留，重新运行即可")

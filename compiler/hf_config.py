@@ -1,5 +1,6 @@
 """A Hugging Face config.json with the place of each of its values."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from compiler import system_errors
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.source import Path as KeyPath
 from compiler.source import Place
@@ -57,6 +59,8 @@ def _text(path: Path, name: str) -> str:
         raw = path.read_bytes()
     except OSError as error:
         raise Faults([_absent(path, name, error)]) from None
+    except ValueError:  # a NUL within the path: no file has such a name
+        raise Faults([_absent(path, name, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))]) from None
     if raw.startswith(_BOM):
         message = said(f"{name} begins with a byte order mark", f"{name} 以字节序标记（BOM）开头")
         reason = said(
@@ -82,7 +86,7 @@ def _absent(path: Path, name: str, error: OSError) -> Diagnostic:
         message = said("the folder does not exist", "文件夹不存在")
         fix = said("name a folder with a config.json, relative to the project root", "请写含 config.json 的文件夹，相对于项目根目录")
     else:
-        message = said(f"{name} cannot be read: {error.strerror}", f"无法读取 {name}：{error.strerror}")
+        message = said(f"{name} cannot be read: {system_errors.told(error)}", f"无法读取 {name}：{system_errors.told(error).zh}")
         fix = said("put the model's config.json there", "把模型的 config.json 放到该处")
     return Diagnostic("MS0315", message, reason=said("the sizes of the model are read from it", "模型尺寸从中读取"), fix=fix)
 

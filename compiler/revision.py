@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler.project import LOCK, PYTHON, Project
+from compiler.wording import said
 
 # What a compilation reads. Raw data stays where it is; Git tells which of its files changed.
 READ = ("specs", "runtime", "baselines", "params.yaml", LOCK, PYTHON)
@@ -48,7 +49,12 @@ def edited_since(project: Project, revisions: Sequence[str], paths: Sequence[str
 
 def _tree(root: Path, revision: str) -> str:
     """The tree of the project's folder, which need not be the top of the repository."""
-    prefix = _git(root, "rev-parse", "--show-prefix").decode().strip()
+    try:
+        prefix = _git(root, "rev-parse", "--show-prefix").decode().strip()
+    except NoRevision:
+        if any((folder / ".git").exists() for folder in (root, *root.parents)):
+            raise
+        raise NoRevision(said("this project is not in a Git repository", "本项目不在 Git 仓库中")) from None
     try:
         commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     except NoRevision:
@@ -60,7 +66,7 @@ def _git(root: Path, *arguments: str) -> bytes:
     try:
         done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
     except FileNotFoundError:
-        raise NoRevision("git is not installed") from None
+        raise NoRevision(said("git is not installed", "没有安装 git")) from None
     if done.returncode:
         raise NoRevision(done.stderr.decode("utf-8", "replace").strip() or " ".join(arguments[-1:]))
     return done.stdout

@@ -65,12 +65,15 @@ def checked(project: Project, arguments: Sequence[str]) -> list[str]:
 
     A plain override is forced, as in the other commands: the schema says which fields there are, not the files. Raises Faults.
     """
-    ours = [one for one in arguments if one.startswith("~") or "=" in one]
+    hydras = any(one.startswith("-") and one not in MULTIRUN for one in arguments)  # an option of Hydra may have a word of its own
+    ours = [one for one in arguments if one.startswith("~") or "=" in one or not (hydras or one.startswith("-"))]
     ours = [one for one in ours if not one.startswith(("-", "experiment=", "hydra.", "hydra/"))]
     given, faults = overrides.read(ours, Groups(project.root / "specs"), sweep=True)
     for name in _experiments(arguments):
         faults += _first_point(project, name, given)
-    if not any(one.startswith("experiment=") or (one.startswith("-") and one not in MULTIRUN) for one in arguments):
+    if not any(
+        (one.startswith("experiment=") and one != "experiment=") or (one.startswith("-") and one not in MULTIRUN) for one in arguments
+    ):
         fix = said("add experiment=NAME, or several: experiment=NAME,NAME", "请加上 experiment=NAME，或多个：experiment=NAME,NAME")
         faults.append(Diagnostic("MS0001", said("no experiment is given", "没有给出实验"), fix=fix))
     if faults:

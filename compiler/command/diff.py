@@ -54,7 +54,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     try:
         found = compared(project, before, after)
     except NoRevision as error:
-        tell(said(f"no such revision: {error}", f"没有这个版本：{error}"))
+        tell(said(f"no such revision: {error}", f"没有这个版本：{in_language(error.args[0], 'zh')}"))
         return 2
     if options.json:
         print_json(_as_dict(before, after, found), indent=2)

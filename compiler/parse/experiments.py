@@ -14,6 +14,7 @@ from compiler.suggest import closest, did_you_mean
 from compiler.wording import listed, said
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+LONGEST = 200  # characters: a file system takes 255, and a trial run or a point of a sweep adds to the name
 _FOLDER = "specs/experiment"
 
 
@@ -44,7 +45,7 @@ def experiment_file(root: Path, name: str) -> tuple[str, list[Diagnostic]]:
     named = [(file, node, file.at(node)) for file in parsed if (node := _name_node(file)) is not None]
     found = [one for one in named if one[1].value == name]
     if found:
-        return Path(found[0][0].file).stem, list(_duplicates(found))
+        return Path(found[0][0].file).stem, [*_duplicates(found), *(_improper(found[:1]) if len(name) > LONGEST else ())]
     direct = next((file for file in parsed if Path(file.file).stem == name), None)
     if direct is None:
         unreadable = [fault for file in parsed if not file.readable for fault in file.faults]
@@ -136,11 +137,13 @@ def _improper(named: list[tuple[SpecFile, yaml.ScalarNode, Place]]) -> list[Diag
             ("name",),
             reason=said("the name is also the name of its folder", "实验名也是其文件夹名"),
             fix=said(
-                "use lower-case letters, digits and hyphens, a letter or digit first", "请用小写字母、数字和连字符，并以字母或数字开头"
+                "use lower-case letters, digits and hyphens, a letter or digit first"
+                + f", {LONGEST} at most" * (len(node.value) > LONGEST),
+                "请用小写字母、数字和连字符，并以字母或数字开头" + f"，至多 {LONGEST} 个字符" * (len(node.value) > LONGEST),
             ),
         )
         for _, node, place in named
-        if not NAME.fullmatch(node.value)
+        if not NAME.fullmatch(node.value) or len(node.value) > LONGEST
     ]
 
 

@@ -14,6 +14,7 @@ from hydra.plugins.config_source import ConfigLoadError, ConfigResult
 from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError
 
+from compiler import system_errors
 from compiler.diagnostics import Diagnostic
 from compiler.parse.full_width import full_width
 from compiler.parse.scalars import RESOLVERS, SpecLoader, is_ambiguous, other_reading
@@ -120,7 +121,7 @@ def _with_node(parsed: SpecFile, node: yaml.Node | None) -> SpecFile:
 
 
 def _unreadable(parsed: SpecFile, error: OSError) -> Diagnostic:
-    message = said(f"the file cannot be read: {error.strerror}", f"文件无法读取：{error.strerror}")
+    message = said(f"the file cannot be read: {system_errors.told(error)}", f"文件无法读取：{system_errors.told(error).zh}")
     fix = said("put a readable file there, or remove it", "请换成可读的文件，或将其删除")
     return Diagnostic("MS0028", message, parsed.place(0, 0), fix=fix)
 

@@ -107,3 +107,15 @@ def test_a_refusal_of_the_system_is_told_in_chinese(project: Project, capsys: py
     (project.root / "experiments").write_text("")
     assert main(["compile", "demo", "--lang", "zh"]) == 1
     assert "不是文件夹" in capsys.readouterr().err
+
+
+def test_a_project_without_git_is_told_in_both_languages(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "not in a Git repository" in refused(["diff", "demo"], capsys)
+    assert "不在 Git 仓库中" in refused(["diff", "demo", "--lang", "zh"], capsys)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["experiment=demo", "smoke"], "MS0107"), (["experiment="], "MS0001")])
+def test_a_sweep_refuses_in_its_own_words(arguments: list[str], code: str) -> None:
+    line = [sys.executable, "-m", "compiler", "-m", *arguments]
+    ended = subprocess.run(line, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1 and code in ended.stderr and "Hydra" not in ended.stderr

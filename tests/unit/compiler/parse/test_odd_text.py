@@ -129,3 +129,24 @@ def test_a_name_that_is_not_there_is_told_once(project: Project) -> None:
 def test_what_an_override_took_away_is_missing_there(project: Project) -> None:
     fault = one(project(""), "~seed")
     assert (fault.code, str(fault.place)) == ("MS0202", "<override 1>:1:2")
+
+
+def test_a_name_longer_than_the_name_of_a_folder(project: Project) -> None:
+    root = project("")
+    (root / FILE).write_text(f"# @package _global_\nname: {'a' * 250}\n")
+    with pytest.raises(Faults) as caught:
+        load(root, "a" * 250)
+    assert [fault.code for fault in caught.value.diagnostics] == ["MS0003"]
+
+
+def test_a_path_with_a_character_that_no_path_has(project: Project) -> None:
+    assert one(project('model: {from_hf: "hf\\0"}\n')).code == "MS0315"
+
+
+def test_what_the_system_refuses_is_told_in_chinese(project: Project) -> None:
+    root = project("")
+    (root / FILE).unlink()
+    (root / FILE).mkdir()
+    with pytest.raises(Faults) as caught:
+        load(root, "try")
+    assert "文件无法读取：是文件夹" in caught.value.diagnostics[0].message.zh  # type: ignore[attr-defined]
