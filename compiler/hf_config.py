@@ -91,12 +91,25 @@ def _absent(path: Path, name: str, error: OSError) -> Diagnostic:
     return Diagnostic("MS0315", message, reason=said("the sizes of the model are read from it", "模型尺寸从中读取"), fix=fix)
 
 
+_JSON_ZH = {
+    "Expecting value": "此处应为一个值",
+    "Expecting property name enclosed in double quotes": "此处应为双引号中的键（末尾也不能有逗号）",
+    "Expecting ':' delimiter": "此处应为 ':'",
+    "Expecting ',' delimiter": "此处应为 ','",
+    "Unterminated string starting at": "从此处开始的字符串没有结束",
+    "Invalid control character at": "字符串中有控制字符",
+    "Invalid \\escape": "无效的转义",
+    "Invalid \\uXXXX escape": "无效的 \\uXXXX 转义",
+    "Extra data": "对象之后还有多余的内容",
+}
+
+
 def _object(text: str, name: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         place = _place(name, text, error.pos)
-        message = said(f"this is not JSON: {error.msg}", f"不是合法的 JSON：{error.msg}")
+        message = said(f"this is not JSON: {error.msg}", f"不是合法的 JSON：{_JSON_ZH.get(error.msg, error.msg)}")
         raise Faults([Diagnostic("MS0315", message, place, fix=_from_the_model())]) from None
     except (RecursionError, ValueError):  # thousands of brackets, or of digits
         message = said("nested too deep, or a number of too many digits", "嵌套过深，或数字位数过多")
