@@ -11,8 +11,7 @@ from compiler.mindformers.general import Dtype
 class Pet(Block):
     """LoRA: B starts zero, so the first loss is that of the base.
 
-    The legacy Llama reads neither `lora_a_init` nor `lora_b_init`: its A is always uniform (He), its B zero. The Megatron-like
-    graphs read both.
+    `lora_a_init` and `lora_b_init` are left out: the legacy Llama reads neither, and always starts A uniform (He) and B at zero.
 
     `target_modules` is a regular expression that mindformers matches from the start of a cell's own name (`wq`), not its path.
     """
@@ -21,8 +20,6 @@ class Pet(Block):
     lora_rank: int
     lora_alpha: float
     lora_dropout: float
-    lora_a_init: Literal["normal"] = "normal"
-    lora_b_init: Literal["zero"] = "zero"
     param_init_type: Dtype
     compute_dtype: Dtype
     target_modules: str
