@@ -25,7 +25,7 @@ from compiler.wording import LANGUAGES, Language, in_language, language_of, list
 COMMANDS = {
     "check": said("validate experiments and report every fault at once", "校验实验，一次报告全部错误"),
     "compile": said("write the DVC stages and the concrete configuration files", "生成 DVC 阶段与具体的配置文件"),
-    "plan": said("what will be trained, on which layout, with how much memory and time", "将训练什么：并行布局、显存与代价"),
+    "plan": said("what will be trained, on which layout, with how much memory and time", "将训练什么：并行布局、内存与代价"),
     "run": said("compile, then `dvc repro` with live progress", "编译后执行 `dvc repro`，并实时显示进度"),
     "diff": said("what differs between two experiments, and which stages that runs again", "比较两个实验，并列出因此重新运行的阶段"),
     "compare": said("metrics of experiments side by side, with tolerances", "并列比较各实验的指标及其容差"),

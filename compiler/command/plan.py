@@ -4,10 +4,9 @@ Faults that only a run would meet do not keep it from planning: they are told as
 """
 
 import argparse
-import json
 from typing import Any
 
-from compiler.cli import report_warnings
+from compiler.cli import print_json, report_warnings
 from compiler.command.plan_text import layouts_text, memory_text, model_text, training_text
 from compiler.parse import load
 from compiler.planning.architecture import architecture
@@ -43,7 +42,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     planned = outlooks(spec)
     if options.json:
         notes = [one.as_dict() for one in reviewed.warnings]
-        print(json.dumps({**_as_dict(spec, planned, options), "diagnostics": notes}, ensure_ascii=False, indent=2, allow_nan=False))
+        print_json({**_as_dict(spec, planned, options), "diagnostics": notes}, indent=2)
         return 0
     print(model_text(spec))
     for one in planned:

@@ -69,7 +69,7 @@ def training_text(one: Outlook) -> str:
         (said("effective batch", "有效批次"), _batch(one)),
         (said("tokens", "词元"), _tokens(one)),
         (said("layout", "布局"), _layout(one)),
-        (said("memory", "显存"), _memory(one)),
+        (said("memory", "内存"), _memory(one)),
         (said("compute", "计算量"), _compute(one)),
         (said("sent", "通信量"), _sent(one)),
         (said("bubble", "流水线空泡"), _bubble(one)),

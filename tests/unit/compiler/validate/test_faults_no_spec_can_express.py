@@ -92,8 +92,8 @@ IMPOSSIBLE: dict[str, Callable[[dict[str, Any]], bool]] = {
         re.fullmatch(r"w[a-z0-9]\$", one)
         for one in (at(c, "model.model_config").get("pet_config") or {"target_modules": "wq$"})["target_modules"].split("|")
     ),
-    "start of adapters that the network does not read": lambda c: (
-        {"lora_a_init", "lora_b_init"}.isdisjoint(c["model"]["model_config"].get("pet_config", {}))
+    "start of adapters that the network does not read": lambda c: {"lora_a_init", "lora_b_init"}.isdisjoint(
+        c["model"]["model_config"].get("pet_config", {})
     ),
     "number written as text": lambda c: all(
         type(at(c, path)) is float
