@@ -30,6 +30,11 @@ _INTRODUCTION = (
         "以多快的速度运行，不会触发任何阶段。presentation（展示）只影响读者所见，最多重写报告。`*` 代表自定义的名称。",
     ),
     said(
+        "A field that must be given has no default of its own; `specs/mindspec.yaml` and the groups that it picks give one to most. What "
+        "this version does not build yet is declared as well, and refused with the reason.",
+        "“必填”的字段没有内置默认值；其中大多由 `specs/mindspec.yaml` 及其所选的配置组给出。本版本尚未实现的取值也列在表中，使用时会被拒绝并说明原因。",
+    ),
+    said(
         "The last column names the keys of `config/pretrain.yaml` and `config/finetune.yaml`, the files that mindformers reads.",
         "最后一列是该字段在 mindformers 配置文件 `config/pretrain.yaml` 与 `config/finetune.yaml` 中对应的键。",
     ),

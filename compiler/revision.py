@@ -31,7 +31,7 @@ def at_revision(project: Project, revision: str) -> Generator[Project]:
         if wanted:
             archive = _git(project.root, "archive", "--format=tar", tree, *wanted)
             with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-                tar.extractall(root, filter="tar")  # links of the repository stay links, wherever they lead
+                tar.extractall(root)  # our own archive: links of the repository stay links, wherever they lead
         for path in project.root.iterdir():
             if path.name not in (*READ, *LEFT_OUT) and not path.name.startswith("."):
                 (root / path.name).symlink_to(path)

@@ -276,6 +276,7 @@ CODES = {
             "mindformers 会丢弃不完整的批，一步不做就结束；而这要等清洗、去重、打包全部完成之后才会发现。\n\n"
             "增加文本，或减小 micro_batch 或 seq_length。",
         ),
+        plannable=True,
     ),
     "MS0394": Code(
         said("vocabulary is too large for the text", "词表对文本而言过大"),

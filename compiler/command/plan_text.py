@@ -30,7 +30,7 @@ _VERDICTS = {
     "advice": said("advice", "建议"),
 }
 _DECIDED = {
-    "written": said("as written", "按所写"),
+    "written": said("as written", "按规格指定"),
     "planner": said("chosen by the planner", "由规划器选定"),
     "closest": said("the closest; nothing fits", "最接近者；没有可容纳的布局"),
 }
@@ -118,7 +118,7 @@ def _layout(one: Outlook) -> Said:
     text = described(one.layout)
     decided = _DECIDED[one.chosen]
     return said(
-        f"{{{text}}}, {decided}" if text else f"one device, {decided}", f"{{{text}}}，{decided.zh}" if text else f"单卡，{decided.zh}"
+        f"{{{text}}}, {decided}" if text else f"one device, {decided}", f"{{{text}}}，{decided.zh}" if text else f"单设备，{decided.zh}"
     )
 
 
@@ -240,7 +240,7 @@ def layouts_text(one: Outlook) -> None:
         )
     if found.by_time:
         quickest = described(found.by_time[0].shape)
-        print(in_language(said(f"fastest: {quickest or 'one device'}", f"最快：{quickest or '单卡'}")))
+        print(in_language(said(f"fastest: {quickest or 'one device'}", f"最快：{quickest or '单设备'}")))
     grouped = _grouped(found.rejected)
     for what, reason in grouped[:_REJECTED]:
         print(in_language(said(f"rejected {what}: {reason}", f"排除 {in_language(what, 'zh')}：{in_language(reason, 'zh')}")))
@@ -260,7 +260,7 @@ def _candidate(one: Outlook, candidate: Candidate) -> list[str]:
     shape, batch = candidate.shape, candidate.batches[0]
     idle = (shape.pipeline - 1) / (shape.micro_batches + shape.pipeline - 1)
     return [
-        described(shape) or in_language(said("one device", "单卡")),
+        described(shape) or in_language(said("one device", "单设备")),
         str(batch.micro_batch),
         str(batch.accumulation),
         gigabytes(candidate.peak),

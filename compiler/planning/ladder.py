@@ -73,7 +73,7 @@ def _numbers(peak: int, devices: Devices) -> str:
 
 
 def _one_device(found: Search, trainings: list[Training]) -> Step:
-    name, devices = said("one device + accumulation", "单卡 + 梯度累积"), found.devices
+    name, devices = said("one device + accumulation", "单设备 + 梯度累积"), found.devices
     peak = _least(trainings, Shape())
     numbers = _numbers(peak, devices)
     if not fits(peak, devices.memory):
@@ -137,7 +137,7 @@ def _recompute(found: Search, trainings: list[Training]) -> Step:
     if best:
         return Step("recompute", name, "not needed", said("activations fit as they are", "激活值无需重计算即可容纳"), peak)
     change = said(
-        f"one device: from {gigabytes(plain)} to {_numbers(peak, devices)}", f"单卡：由 {gigabytes(plain)} 降至 {_numbers(peak, devices)}"
+        f"one device: from {gigabytes(plain)} to {_numbers(peak, devices)}", f"单设备：由 {gigabytes(plain)} 降至 {_numbers(peak, devices)}"
     )
     return Step("recompute", name, "not enough", change, peak)
 
@@ -151,7 +151,7 @@ def _data(found: Search, refused: Refusals) -> Step | None:
         return Step("data", name, "taken", said(f"over {factor} of {count} devices", f"{count} 个设备中 {factor} 路"))
     if count in refused["data"]:
         return Step("data", name, "impossible", _said(refused["data"][count]))
-    text = said("every replica holds all weights: memory of a device stays the same", "每个副本都持有全部权重，单卡显存不变")
+    text = said("every replica holds all weights: memory of a device stays the same", "每个副本都持有全部权重，单个设备的内存不变")
     return Step("data", name, "not enough", text)
 
 
@@ -170,7 +170,7 @@ def _advice(found: Search, trainings: list[Training], refused: Refusals) -> Iter
     saved = network.num_layers * network.layer_parameters * (params - QUANTISED)
     text = said(
         f"a base in 4 bit under adapters saves {gigabytes(saved)} of weights a device; this version does not train on one",
-        f"4 bit 量化基座 + 适配器可节省 {gigabytes(saved)} 权重显存；本版本尚不支持",
+        f"4 bit 量化基座 + 适配器可节省 {gigabytes(saved)} 权重内存；本版本尚不支持",
     )
     yield Step("quantised", said("quantised base", "量化基座"), "advice", text)
 
@@ -183,7 +183,7 @@ def _lora(found: Search, full: list[Training], refused: Refusals) -> Step:
     peaks = [(_least(trainings, shape), shape) for shape in (one, *sorted(shapes, key=lambda shape: shape.weight))]
     peak, shape = next((pair for pair in peaks if fits(pair[0], found.devices.memory)), min(peaks))
     text = described(shape)
-    where = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单卡")
+    where = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单设备")
     numbers = _numbers(peak, found.devices)
     told = said(f"rank 8 on every linear layer, {where}: {numbers}", f"所有线性层 rank 8，{where.zh}：{numbers}")
     return Step("lora", said("LoRA", "LoRA"), "advice" if fits(peak, found.devices.memory) else "not enough", told, peak)
@@ -249,7 +249,7 @@ def _faster(rung: Rung, found: Search, peak: int) -> Said:
     if best and quickest.seconds < best.seconds:
         share = round(100 * (1 - quickest.seconds / best.seconds))
         return said(
-            f"a lighter layout fits; by the cost model this one saves {share} % of the time",
+            f"a lighter layout fits; by the cost model this one would save {share} % of the time",
             f"更轻的布局已能容纳；按代价模型，此步可节省 {share} % 时间",
         )
     return said("a lighter layout fits and is at least as fast", "更轻的布局已能容纳，且不更慢")

@@ -157,7 +157,7 @@ def _fitting(division: Shape, trainings: Sequence[Training], devices: Devices) -
     if found:
         return found, None
     peak, shape = min(tried)
-    return [], Rejected(described(division) or said("one device", "单卡"), _too_large(peak, shape, devices), shape, peak)
+    return [], Rejected(described(division) or said("one device", "单设备"), _too_large(peak, shape, devices), shape, peak)
 
 
 def refusal(division: Shape, trainings: Sequence[Training]) -> str:

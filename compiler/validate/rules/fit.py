@@ -46,7 +46,7 @@ def _lacking(spec: Spec, section: str, ledger: Ledger) -> Diagnostic:
     over = ledger.peak > spec.device.memory
     needs = peak if over else f"{peak} x {HEADROOM} = {gigabytes(ledger.peak * HEADROOM)}"
     english, chinese = (
-        ("the first step would end out of memory", "第一步就会显存不足")
+        ("the first step would end out of memory", "第一步就会内存不足")
         if over
         else ("fragmentation and workspaces decide whether it fits", "能否容纳取决于碎片与算子工作区")
     )
@@ -91,7 +91,7 @@ def _without_layout(spec: Spec) -> Said:
         english, chinese = f"{english}; {single.reason}", f"{chinese}；{single.reason.zh}"
     return said(
         f"use more devices or devices with more memory, fewer tokens a row (model.seq_length), {narrow[0]}a smaller model{english}",
-        f"增加设备或换用显存更大的设备，缩短样本（model.seq_length），{narrow[1]}更小的模型{chinese}",
+        f"增加设备或换用内存更大的设备，缩短样本（model.seq_length），{narrow[1]}更小的模型{chinese}",
     )
 
 
@@ -111,7 +111,7 @@ def _too_large(spec: Spec, found: Search) -> Diagnostic:
     """Nothing that is legal fits: the closest layout with its numbers."""
     least = min((one for one in found.rejected if one.peak), key=lambda one: one.peak or 0)
     text = described(least.shape or Shape())
-    shape = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单卡")
+    shape = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单设备")
     return Diagnostic(
         "MS0366",
         said(f"no layout of {_devices_of(spec)} fits", f"{spec.device.count} 个设备上没有可容纳的布局"),
