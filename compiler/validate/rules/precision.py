@@ -262,7 +262,10 @@ def device_computes_the_type(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
                 said(f"a {spec.device.target} cannot compute in bfloat16", f"{spec.device.target} 不能以 bfloat16 计算"),
                 path=("model", "dtype", part),
                 reason=said(f"{reason}; the first step would fail", f"{reason.zh}；第一步就会失败"),
-                fix=said("use float32", "使用 float32"),
+                fix=said(
+                    "use float32, or float16 with loss_scale.kind dynamic in both trainings",
+                    "使用 float32；或使用 float16，并在两次训练中把 loss_scale.kind 设为 dynamic",
+                ),
                 suggestion="float32",
             )
 
