@@ -47,8 +47,8 @@ golden: setup  ## the expected files of tests/golden; review them as a diff
 schema: setup  ## the JSON Schemas below specs/schema and the field reference below docs
 	@mindspec schema --docs
 
-bench: setup  ## how long compiling takes: a hundred experiments against Hydra alone, one check from a cold start
-	@python -m pytest benchmarks/test_compile_speed.py -q --benchmark-columns=min,rounds
+bench: setup  ## how long compiling takes, against Hydra alone; one check from a cold start; the search of layouts
+	@python -m pytest benchmarks/test_compile_speed.py benchmarks/planner -q --benchmark-columns=min,rounds
 
 clean:  ## everything that is not committed, but the environment and DVC's cache
 	git clean -fdxq -e .venv -e .dvc/cache

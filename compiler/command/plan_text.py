@@ -92,8 +92,9 @@ def _heading(one: Outlook) -> Said:
         return said("from light to heavy, nothing fits:", "由轻到重，均无法容纳：")
     if best.shape[:6] == Shape(**one.layout.model_dump())[:6] and best.shape.recompute == one.layout.recompute:
         return said("from light to heavy:", "由轻到重：")
-    text = f"{{{described(best.shape)}}}"
-    return said(f"from light to heavy, the planner for this training alone takes {text}:", f"由轻到重，规划器单就此训练选取 {text}：")
+    text = described(best.shape)
+    shape = said(f"{{{text}}}", f"{{{text}}}") if text else said("one device", "单设备")
+    return said(f"from light to heavy, the planner for this training alone takes {shape}:", f"由轻到重，规划器单就此训练选取 {shape.zh}：")
 
 
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:

@@ -109,3 +109,9 @@ def test_a_family_that_is_not_trained_here_is_planned(project: Project, capsys: 
     told = capsys.readouterr()
     assert "MS0304" in told.err
     assert "pretrain: 800 steps" in told.out
+
+
+def test_a_single_device_is_named(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "demo", *SEVEN, *TUNED, "device=gpu-80gb", "parallel.recompute=full"]) == 0
+    said = capsys.readouterr().out
+    assert "takes one device:" in said and "{}" not in said
