@@ -32,7 +32,8 @@ _INTRODUCTION = (
     said(
         "A field that must be given has no default of its own; `specs/mindspec.yaml` and the groups that it picks give one to most. What "
         "this version does not build yet is declared as well, and refused with the reason.",
-        "“必填”的字段没有内置默认值；其中大多由 `specs/mindspec.yaml` 及其所选的配置组给出。本版本尚未实现的取值也列在表中，使用时会被拒绝并说明原因。",
+        "“必填”的字段没有内置默认值；其中大多由 `specs/mindspec.yaml` 及其所选的配置组给出。"
+        "本版本尚未实现的取值也列在表中，使用时会被拒绝并说明原因。",
     ),
     said(
         "The last column names the keys of `config/pretrain.yaml` and `config/finetune.yaml`, the files that mindformers reads.",
