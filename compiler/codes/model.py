@@ -77,6 +77,20 @@ CODES = {
             "例：`rope_scaling: {factor: 8.0, original_length: 81920000}`。Llama 3.1 为 8192。",
         ),
     ),
+    "MS0310": Code(
+        said("rows of the embedding table without a piece", "词嵌入表中没有对应词元的行"),
+        said(
+            "model.vocab_size is more than twice tokenizer.vocab_size. The public sizes bring the table of their own tokenizer "
+            "(128,256 rows for Llama 3), while the tokenizer of an experiment is trained on its text.\n\n"
+            "Rows that no piece has are never trained, and nothing says so. They take memory for weights, gradients and moments, and the "
+            "logits of every token are computed over all of them.\n\n"
+            "Keep it to plan for a published size. For a run write model.vocab_size=null, which takes the tokenizer's.",
+            "model.vocab_size 超过 tokenizer.vocab_size 的两倍。公开规模自带其分词器的词表大小（Llama 3 为 128,256 行），"
+            "而实验的分词器是在自己的文本上训练的。\n\n"
+            "没有词元的行永远得不到训练，也没有任何提示。它们要占用权重、梯度和矩的内存，每个 token 的 logits 都要对所有行计算。\n\n"
+            "只为规划公开规模时可以保留；要运行则写 model.vocab_size=null，即采用分词器词表。",
+        ),
+    ),
     "MS0311": Code(
         said("head dimension that the family cannot have", "该模型结构不支持的单头维度"),
         said(

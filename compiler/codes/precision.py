@@ -132,4 +132,22 @@ CODES = {
             "在 cpu 上请使用 `recompute: none`。真正能减少内存的是减小 micro_batch 并增大 accumulation：一次更新的样本和结果都不变。",
         ),
     ),
+    "MS0373": Code(
+        said("weights too short for small updates", "权重位数不足以容纳小的更新"),
+        said(
+            "model.dtype.params is a 16-bit type, and pre-training changes all weights. A bfloat16 holds 8 bits of a number, a float16 "
+            "11.\n\n"
+            "The AdamW of mindformers computes in float32 and keeps its moments in it, but writes the result back to the 16-bit weight and "
+            "keeps no copy of more bits. An update below 1/256 (1/2,048) of a weight is rounded away. The loss falls at first, and stops "
+            "early once updates get small.\n\n"
+            "Keep the weights in float32 and compute in the 16-bit type: model.dtype.params=float32 with model.dtype.compute=bfloat16. A "
+            "frozen base under LoRA does not mind.",
+            "model.dtype.params 是 16 位类型，而预训练会修改全部权重。bfloat16 的有效位数为 8，float16 为 11。\n\n"
+            "mindformers 的 AdamW 以 float32 计算并保存矩，但把结果写回 16 位权重，且不保"
+            "留更多位数的副本。小于权重 1/256（1/2,048）的更新会被舍去。"
+            "损失起初下降，更新变小之后便过早停滞。\n\n"
+            "请让权重保持 float32，只以 16 位类型计算：model.dtype.params=float32，model.dtype.compute=bfloat16"
+            "。LoRA 之下冻结的基座不受影响。",
+        ),
+    ),
 }

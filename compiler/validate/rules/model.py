@@ -165,6 +165,32 @@ def vocabulary_holds_the_tokenizer(spec: Spec, tree: SourceTree) -> Iterator[Dia
         )
 
 
+@RULES.needing("model", "tokenizer")
+def rows_have_pieces(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    """Public sizes bring the table of a public tokenizer, and this project trains its own."""
+    rows, pieces = spec.model.vocab_size, spec.tokenizer.vocab_size
+    if rows is not None and rows > 2 * pieces:
+        idle = rows - pieces
+        yield Diagnostic(
+            "MS0310",
+            said(
+                f"{idle:,} of {rows:,} rows are never trained: the tokenizer has {pieces:,} pieces",
+                f"{rows:,} 行中有 {idle:,} 行永远得不到训练：分词器只有 {pieces:,} 个词元",
+            ),
+            path=("model", "vocab_size"),
+            severity="warning",
+            reason=said(
+                "no text reaches them, yet they take memory, and every step computes their logits",
+                "没有文本会用到它们，但它们占用内存，而且每一步都要计算其 logits",
+            ),
+            fix=said(
+                "for a plan of the published size keep it; for a run write model.vocab_size=null",
+                "仅为规划公开规模时可以保留；要运行则写 model.vocab_size=null",
+            ),
+            suggestion="null",
+        )
+
+
 @RULES.needing("model")
 def rows_fit_the_positions(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     length, limit = spec.model.seq_length, spec.model.max_length

@@ -284,3 +284,30 @@ def norms_do_not_overflow(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]
             fix=said("use float32", "使用 float32"),
             suggestion="float32",
         )
+
+
+_LOST_BELOW = {"bfloat16": 2**8, "float16": 2**11}
+
+
+@RULES.needing("model", "device", "pretrain")
+def small_updates_are_kept(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    """The AdamW of mindformers keeps its moments in float32 and no float32 copy of the weights."""
+    params = spec.model.dtype.params
+    if params not in _LOST_BELOW or (params == "bfloat16" and spec.device.target in _NO_BFLOAT16):
+        return
+    share = _LOST_BELOW[params]
+    yield Diagnostic(
+        "MS0373",
+        said(f"pre-training on weights in {params} loses small updates", f"以 {params} 权重预训练会丢失小的更新"),
+        path=("model", "dtype", "params"),
+        severity="warning",
+        reason=said(
+            f"an update below 1/{share} of a weight is rounded away, and AdamW keeps no float32 copy: the loss stops falling early",
+            f"小于权重 1/{share} 的更新会被舍去，因为 AdamW 不保留权重的 float32 副本：损失会过早停止下降",
+        ),
+        fix=said(
+            f"write model.dtype.params=float32 and keep model.dtype.compute={spec.model.dtype.compute}",
+            f"写 model.dtype.params=float32，model.dtype.compute={spec.model.dtype.compute} 不变",
+        ),
+        suggestion="float32",
+    )
