@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from compiler.codes import composing, data, delivery, layout, model, precision, project, structure, training
+from compiler.codes import composing, data, delivery, layout, model, precision, project, reading, structure, training
 from compiler.codes.code import Code
 from compiler.wording import Said, said
 
 AREAS: tuple[tuple[Said, Mapping[str, Code]], ...] = (
     (said("project and machine", "项目与本机"), project.CODES),
-    (said("reading and composing", "读取与组合"), composing.CODES),
+    (said("reading files", "读取文件"), reading.CODES),
+    (said("composing with Hydra", "用 Hydra 组合"), composing.CODES),
     (said("structure", "结构"), structure.CODES),
     (said("model", "模型"), model.CODES),
     (said("numeric precision", "数值精度"), precision.CODES),
