@@ -82,36 +82,47 @@ def _training(one: Outlook, options: argparse.Namespace) -> dict[str, Any]:
         for step in ladder(one.found)
     ]
     if options.memory:
-        told["ledger"] = [
-            {
-                "stage": stage.number,
-                "moments": dict(stage.moments),
-                "rows": [{**vars(row), "formula": in_language(row.formula)} for row in stage.rows],
-            }
-            for stage in one.ledger.stages
-        ]
+        told["ledger"] = _ledger(one)
     if options.layouts:
-        told["layouts"] = [
-            {
-                "layout": found.shape._asdict(),
-                "micro_batch": found.batches[0].micro_batch,
-                "accumulation": found.batches[0].accumulation,
-                "peak_bytes": found.peak,
-                "seconds_per_step": found.seconds / one.steps,
-                "built": one.found.built(found),
-            }
-            for found in one.found.candidates
-        ]
-        told["rejected"] = [
-            {
-                "what": in_language(left.what),
-                "reason": in_language(left.reason),
-                "layout": _shape(left.shape),
-                "peak_bytes": left.peak,
-            }
-            for left in one.found.rejected
-        ]
+        told |= _layouts(one)
     return told
+
+
+def _ledger(one: Outlook) -> list[dict[str, Any]]:
+    """Rows and moments of each pipeline stage, in bytes."""
+    return [
+        {
+            "stage": stage.number,
+            "moments": dict(stage.moments),
+            "rows": [{**vars(row), "formula": in_language(row.formula)} for row in stage.rows],
+        }
+        for stage in one.ledger.stages
+    ]
+
+
+def _layouts(one: Outlook) -> dict[str, Any]:
+    """The layouts that fit, from the lightest, and those that were rejected."""
+    fitting = [
+        {
+            "layout": found.shape._asdict(),
+            "micro_batch": found.batches[0].micro_batch,
+            "accumulation": found.batches[0].accumulation,
+            "peak_bytes": found.peak,
+            "seconds_per_step": found.seconds / one.steps,
+            "built": one.found.built(found),
+        }
+        for found in one.found.candidates
+    ]
+    rejected = [
+        {
+            "what": in_language(left.what),
+            "reason": in_language(left.reason),
+            "layout": _shape(left.shape),
+            "peak_bytes": left.peak,
+        }
+        for left in one.found.rejected
+    ]
+    return {"layouts": fitting, "rejected": rejected}
 
 
 def _shape(shape: Shape | None) -> dict[str, Any] | None:

@@ -42,8 +42,9 @@ class Layout(Section):
         default=0,
     )
     recompute: Literal["none", "selective", "full"] = identity(
-        "Activations computed again in the backward pass: none, those of attention, all of a layer.",
-        "反向时重新计算的激活值：不重算、仅注意力部分、整层。",
+        "Activations computed again in the backward pass: none, all of a layer, or the part that mindformers selects: attention scores, "
+        "or beside flash attention the product and activation of the feed-forward layer.",
+        "反向时重新计算的激活值：不重算、整层，或 mindformers 选定的部分：注意力分数；使用 flash attention 时则为前馈层的乘积与激活。",
         default="none",
     )
 
