@@ -6,6 +6,7 @@ StageFault            something the user can mend: data, configuration, versions
 """
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass
@@ -26,6 +27,9 @@ class StageFault(Exception):
         lines += [f"  why: {self.reason}"] if self.reason else []
         lines += [f"  fix: {self.fix}"] if self.fix else []
         return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.where, self.reason, self.fix)
 
     def as_dict(self) -> dict[str, str]:
         """The fault as data, for the program that started the stage."""

@@ -3,6 +3,7 @@
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
@@ -16,6 +17,7 @@ MEMORY = re.compile(r"[1-9][0-9]*GB")
 class Placement:
     """`workers`: processes of a data stage; `threads`: threads of a numerical library; `log_every`: steps a log line.
 
+    `engine`: what runs the tasks of a data stage: processes of this machine, or ray; `ray_address`: of a cluster, None starts one here.
     `max_device_memory`: what MindSpore may take of a device, as it writes it: "59GB" is 59 * 2**30 bytes; None leaves it alone.
     """
 
@@ -24,6 +26,8 @@ class Placement:
     log_every: int = 10
     device_ids: tuple[int, ...] = (0,)
     max_device_memory: str | None = None
+    engine: Literal["processes", "ray"] = "processes"
+    ray_address: str | None = None
 
 
 def read(path: Path) -> Placement:

@@ -1,4 +1,4 @@
-"""Canonical records of the corpus, in compressed shards `part-00000.jsonl.zst`.
+"""Canonical records of the corpus, in compressed parts `part-00000.jsonl.zst`, each the work of one task of the next stage.
 
 One JSON object a line, keys in this order: id, text, source, language, meta. Lines end in LF alone, so U+2028, U+2029
 and U+0085 survive inside a text.
@@ -12,8 +12,18 @@ from typing import Any
 import orjson
 import zstandard
 
-RECORDS_PER_SHARD = 20_000
 LEVEL = 3
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A part ends with the row that reaches `rows` rows or `bytes` bytes of JSON."""
+
+    rows: int
+    bytes: int
+
+
+PART = Limit(20_000, 16_000_000)  # what one task of a stage works on; a few of them fit into memory several times over
 
 
 @dataclass(frozen=True)
@@ -37,48 +47,78 @@ class Record:
 
 
 def encode(record: Record) -> bytes:
-    """One line of a shard, LF included."""
+    """One line of a part, LF included."""
     return orjson.dumps(vars(record), option=orjson.OPT_APPEND_NEWLINE)
 
 
-def write(folder: Path, records: Iterable[Record], per_shard: int = RECORDS_PER_SHARD) -> int:
-    """Write records in order to `folder`/part-NNNNN.jsonl.zst and return how many there were; always at least one shard."""
-    return write_rows(folder, (vars(record) for record in records), per_shard)
+def write(folder: Path, records: Iterable[Record], part: Limit | None = None) -> int:
+    """Write records in order to `folder`/part-NNNNN.jsonl.zst and return how many there were; always at least one part."""
+    return write_rows(folder, (vars(record) for record in records), part)
 
 
-def write_rows(folder: Path, rows: Iterable[dict[str, Any]], per_shard: int = RECORDS_PER_SHARD) -> int:
-    """Write any JSON objects in order to shards of `per_shard` rows and return how many there were."""
+def write_rows(folder: Path, rows: Iterable[dict[str, Any]], part: Limit | None = None) -> int:
+    """Write any JSON objects in order to parts that end at `part` (PART by default) and return how many rows there were."""
     folder.mkdir(parents=True, exist_ok=True)
-    total, shard, pending = 0, 0, iter(rows)
+    total, number, pending, limit = 0, 0, iter(rows), part or PART
     while True:
-        path = folder / f"part-{shard:05d}.jsonl.zst"
-        written = _write_shard(path, pending, per_shard)
-        total, shard = total + written, shard + 1
-        if written == 0 and shard > 1:
+        path = folder / part_name(number)
+        written, more = _write_part(path, pending, limit)
+        total, number = total + written, number + 1
+        if written == 0 and number > 1:
             path.unlink()
-        if written < per_shard:
+        if not more:
             return total
 
 
-def _write_shard(path: Path, rows: Iterator[dict[str, Any]], limit: int) -> int:
-    written = 0
+def write_part(path: Path, rows: Iterable[dict[str, Any]]) -> int:
+    """Write all rows to one part and return how many there were."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _write_part(path, iter(rows), Limit(2**63, 2**63))[0]
+
+
+def part_name(number: int) -> str:
+    """The file name of a part; parts are read in the order of their numbers."""
+    return f"part-{number:05d}.jsonl.zst"
+
+
+def parts(folder: Path) -> list[Path]:
+    """The parts of a folder in order."""
+    return sorted(folder.glob("part-*.jsonl.zst"), key=lambda path: (len(path.name), path.name))
+
+
+def _write_part(path: Path, rows: Iterator[dict[str, Any]], limit: Limit) -> tuple[int, bool]:
+    """Rows written, and whether the part ended before the rows may have."""
+    written, size = 0, 0
     with path.open("wb") as file, zstandard.ZstdCompressor(level=LEVEL).stream_writer(file) as stream:
-        while written < limit and (row := next(rows, None)) is not None:
-            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-            written += 1
-    return written
+        while written < limit.rows and size < limit.bytes:
+            if (row := next(rows, None)) is None:
+                return written, False
+            line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+            stream.write(line)
+            written, size = written + 1, size + len(line)
+    return written, True
 
 
 def read(folder: Path) -> Iterator[Record]:
-    """Read the records of a folder, shard by shard, in the order they were written."""
+    """Read the records of a folder, part by part, in the order they were written."""
     return (Record(**row) for row in read_rows(folder))
 
 
 def read_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Read the JSON objects of a folder's shards in order."""
-    for path in sorted(folder.glob("part-*.jsonl.zst")):
-        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
-            yield from (orjson.loads(line) for line in _lines(stream))
+    """Read the JSON objects of a folder's parts in order."""
+    for path in parts(folder):
+        yield from rows_of(path)
+
+
+def read_part(path: Path) -> Iterator[Record]:
+    """Read the records of one part in order."""
+    return (Record(**row) for row in rows_of(path))
+
+
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the JSON objects of one part in order."""
+    with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
+        yield from (orjson.loads(line) for line in _lines(stream))
 
 
 def _lines(stream: zstandard.ZstdDecompressionReader) -> Iterator[bytes]:

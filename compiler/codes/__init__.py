@@ -2,7 +2,21 @@
 
 from collections.abc import Mapping
 
-from compiler.codes import composing, data, delivery, layout, model, precision, project, reading, structure, training
+from compiler.codes import (
+    cleaning,
+    composing,
+    data,
+    delivery,
+    layout,
+    mixing,
+    model,
+    precision,
+    project,
+    reading,
+    structure,
+    training,
+    vocabulary,
+)
 from compiler.codes.code import Code
 from compiler.wording import Said, said
 
@@ -13,7 +27,7 @@ AREAS: tuple[tuple[Said, Mapping[str, Code]], ...] = (
     (said("structure", "结构"), structure.CODES),
     (said("model", "模型"), model.CODES),
     (said("numeric precision", "数值精度"), precision.CODES),
-    (said("data and tokenizer", "数据与分词器"), data.CODES),
+    (said("data and tokenizer", "数据与分词器"), {**data.CODES, **cleaning.CODES, **mixing.CODES, **vocabulary.CODES}),
     (said("training", "训练"), training.CODES),
     (said("devices and parallel layout", "设备与并行布局"), layout.CODES),
     (said("evaluation and comparison", "评测与比较"), delivery.CODES),

@@ -81,42 +81,6 @@ Guessing the field would train on titles or addresses as soon as a file names it
 若去猜测字段，一旦文件的字段名不同，就会拿标题或网址来训练。""",
         ),
     ),
-    "MS0325": Code(
-        said("perplexity is not built", "不支持困惑度筛选"),
-        said(
-            """\
-data.pretrain.clean.perplexity asks for documents to be scored by a language model. This version has none that could do so, and \
-the limit would be ignored.
-
-Write null. The quality rules of data.pretrain.clean.rules and the filters stay in force; both count what they drop, by reason.""",
-            """\
-data.pretrain.clean.perplexity 要求用语言模型给文档打分。本版本没有这样的模型，该上限会被忽略。
-
-请写 null。data.pretrain.clean.rules 的质量规则和过滤器仍然有效，二者都会按原因统计丢弃的数量。""",
-        ),
-        plannable=True,
-    ),
-    "MS0326": Code(
-        said("regular expression is malformed", "正则表达式有误"),
-        said(
-            """\
-An expression of data.pretrain.filter.deny or allow does not compile in Python's `re`. The filter stage would stop at its first \
-document, after ingestion, cleaning and deduplication.
-
-  deny: ["(ad"]             missing ), unterminated subpattern
-  deny: ["\\\\(ad"]           the two characters (a, then d
-
-In YAML single quotes keep a backslash as it is; in double quotes it is doubled.""",
-            """\
-data.pretrain.filter.deny 或 allow 中的表达式不能被 Python 的 `re` 编译。过滤阶段会在第一篇文档上停止，而在此之前摄取、清洗和\
-去重都已运行。
-
-  deny: ["(ad"]             缺少右括号
-  deny: ["\\\\(ad"]           匹配普通字符 (ad
-
-YAML 的单引号会原样保留反斜杠，双引号中则要写两个。""",
-        ),
-    ),
     "MS0327": Code(
         said("vocabulary is too small", "词表过小"),
         said(
@@ -185,63 +149,6 @@ Remove one of the two.""",
 重复的值除了改变阶段的键、使缓存无法命中之外没有任何作用。两个来源读取同样的文件更糟：去重会让其中一个变空，它的权重也失去意义。
 
 请删除其中一个。""",
-        ),
-    ),
-    "MS0331": Code(
-        said("tokenizer is not built", "不支持该分词器"),
-        said(
-            """\
-This version trains SentencePiece tokenizers on the corpus of the experiment. It does not take over an existing tokenizer, and \
-does not train other kinds.
-
-The tokenizer is part of the identity of everything after it: packing, training, templates and scores by token.
-
-Use kind: sentencepiece, with byte_fallback so that no text is lost.""",
-            """\
-本版本用实验的语料训练 SentencePiece 分词器，不沿用已有的分词器，也不训练其他种类。
-
-分词器是其后一切内容的身份的一部分：打包、训练、模板以及按词元计算的得分。
-
-请使用 kind: sentencepiece，并打开 byte_fallback，以免丢失文本。""",
-        ),
-        plannable=True,
-    ),
-    "MS0332": Code(
-        said("too much synthetic text", "合成文本过多"),
-        said(
-            """\
-The weights of sources that are marked `synthetic: true` add up to more than data.pretrain.mix.synthetic_max allows.
-
-A model that is trained mostly on the output of models loses variety from one generation to the next: rare words and ways of \
-writing go first.
-
-Lower the weights of those sources, or raise the limit knowingly.""",
-            """\
-标为 `synthetic: true` 的来源，其权重之和超过了 data.pretrain.mix.synthetic_max 的上限。
-
-主要用模型产出的文本训练，模型会一代一代地丧失多样性：最先消失的是少见的词语和写法。
-
-请降低这些来源的权重，或在清楚后果的前提下提高上限。""",
-        ),
-    ),
-    "MS0333": Code(
-        said("source that the filter drops", "来源会被过滤器全部丢弃"),
-        said(
-            """\
-A source declares a language that data.pretrain.filter.languages does not keep. All of its documents would be read, cleaned, \
-deduplicated, and then dropped.
-
-  sources: {tales: {..., language: de}}
-  filter: {languages: [en, zh]}
-
-Add the language to the filter, or remove the source.""",
-            """\
-来源声明的语言不在 data.pretrain.filter.languages 之中。它的文档会被读取、清洗、去重，然后全部丢弃。
-
-  sources: {tales: {..., language: de}}
-  filter: {languages: [en, zh]}
-
-请把该语言加入过滤器，或删除该来源。""",
         ),
     ),
 }

@@ -14,7 +14,7 @@ from compiler.command.metrics_table import console
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.project import Project
 from compiler.wording import in_language, said
-from runtime.contracts.registry import CONTRACTS
+from runtime.contracts.registry import EVERY
 
 POINT_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MEASURED = ("seconds", "cpu_seconds", "peak_bytes")
@@ -32,7 +32,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
         message = said(f"experiments/{options.name} does not exist", f"experiments/{options.name} 不存在")
         line = f"mindspec compile {options.name}"
         raise Faults([Diagnostic("MS0001", message, fix=said(f"compile it first: {line}", f"请先编译：{line}"))])
-    files = {contract.name: folder / f"{contract.name}.json" for contract in CONTRACTS}
+    files = {contract.name: folder / f"{contract.name}.json" for contract in EVERY}
     measured = {name: one for name, path in files.items() if (one := _read(path)) is not None}
     if options.json:
         print_json(measured, indent=2)

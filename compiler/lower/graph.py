@@ -1,7 +1,7 @@
 """Plan -> StageGraph: what every stage reads, writes and is configured with."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ from compiler.families import FAMILIES
 from compiler.graph import StageGraph, StageNode
 from compiler.lower.inference import evaluate_config, predict_config
 from compiler.lower.parameters import BUILDERS
+from compiler.lower.present import absent_results, present
 from compiler.lower.training import finetune_config, pretrain_config
 from compiler.mindformers import written
 from compiler.plan import Plan
@@ -17,7 +18,6 @@ from compiler.programs import Programs
 from compiler.project import Project
 from compiler.spec import Spec
 from runtime.contracts.base import Contract
-from runtime.contracts.registry import CONTRACTS
 
 ROOT = "../.."
 
@@ -27,7 +27,7 @@ def lower(plan: Plan, project: Project) -> StageGraph:
     spec, programs = plan.experiment.spec, project.programs()
     return StageGraph(
         name=spec.name,
-        stages=tuple(_stage(contract, plan, programs) for contract in CONTRACTS),
+        stages=tuple(_stage(contract, plan, programs) for contract in present(spec)),
         environment=plan.experiment.locked,
         template=plan.experiment.template,
         compare=_compare(spec),
@@ -55,7 +55,21 @@ def _config(contract: Contract, plan: Plan) -> Mapping[str, Any]:
         return written(pretrain_config(plan))
     if contract.name == "finetune":
         return written(finetune_config(plan))
-    return plain(asdict(BUILDERS[contract.name](plan.experiment.spec)))
+    return plain(stated(BUILDERS[contract.name](plan.experiment.spec)))
+
+
+def stated(value: Any) -> Any:
+    """A parameter record as a mapping, without fields that have their default."""
+    if is_dataclass(value):
+        told = {one.name: getattr(value, one.name) for one in fields(value) if getattr(value, one.name) != _default(one)}
+        return {name: stated(item) for name, item in told.items()}
+    if isinstance(value, Mapping):
+        return {key: stated(item) for key, item in cast(Mapping[str, Any], value).items()}
+    return [stated(item) for item in cast(Iterable[Any], value)] if isinstance(value, (list, tuple)) else value
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def plain(value: Any) -> Any:
@@ -84,7 +98,9 @@ def _dependencies(contract: Contract, spec: Spec, programs: Programs) -> tuple[s
     code = [f"{ROOT}/{path}" for path in (*programs.files(contract.program), *contract.resources)]
     metrics = [f"metrics/{name}.json" for name in contract.reads_metrics]
     raw = [_from_experiment(path) for path in _raw_paths(contract, spec)]
-    return tuple(dict.fromkeys([*code, contract.config, *contract.reads_files, *raw, *contract.inputs, *metrics, *contract.reads_plots]))
+    read = dict.fromkeys([*code, contract.config, *contract.reads_files, *raw, *contract.inputs, *metrics, *contract.reads_plots])
+    absent = absent_results(spec)
+    return tuple(path for path in read if path not in absent)
 
 
 def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
@@ -119,8 +135,9 @@ def _presentation(spec: Spec) -> Mapping[str, Any]:
 
 def _placement(spec: Spec, profile: DeviceProfile) -> Mapping[str, Any]:
     launch, bound = spec.launch, _memory_bound(spec, profile)
-    placed = {"workers": launch.workers, "threads": launch.threads, "log_every": launch.log_every}
-    return {**placed, "device_ids": list(spec.device.device_ids), **({"max_device_memory": bound} if bound else {})}
+    placed = {"workers": launch.workers, "threads": launch.threads, "log_every": launch.log_every, "engine": launch.engine}
+    optional = {"ray_address": launch.ray_address, "max_device_memory": bound}
+    return {**placed, "device_ids": list(spec.device.device_ids), **{name: value for name, value in optional.items() if value}}
 
 
 def _memory_bound(spec: Spec, profile: DeviceProfile) -> str | None:

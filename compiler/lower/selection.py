@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from compiler.lower.present import present
 from compiler.project import Project
 from compiler.spec import Spec
-from runtime.contracts.registry import CONTRACTS
 
 COMPARE = "runtime.evaluation.compare"
 GATE = "runtime.evaluation.gate"
@@ -31,8 +31,8 @@ def lower_selection(project: Project, specs: Sequence[Spec]) -> RootGraph:
     return RootGraph(
         compare=(*programs.files(COMPARE), *policies, *_results(folders), *_baselines(project, specs)),
         gate=programs.files(GATE) if gated else None,
-        metrics=tuple(f"{folder}/{contract.metrics_file}" for folder in folders for contract in CONTRACTS if contract.metrics),
-        plots=tuple(f"{folder}/{plot}" for folder in folders for contract in CONTRACTS for plot in contract.plots),
+        metrics=tuple(f"experiments/{spec.name}/{one.metrics_file}" for spec in specs for one in present(spec) if one.metrics),
+        plots=tuple(f"experiments/{spec.name}/{plot}" for spec in specs for one in present(spec) for plot in one.plots),
         params=tuple(f"{folder}/params.json" for folder in folders),
     )
 

@@ -1,12 +1,14 @@
 """Spec -> Experiment: bring in the lock file and the template, and check that they fit."""
 
+from collections.abc import Sequence
+
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.experiment import Experiment
+from compiler.lower.present import present
 from compiler.project import Project
 from compiler.resolve.template import template
 from compiler.spec import Spec
 from compiler.wording import listed, said
-from runtime.contracts.registry import CONTRACTS
 
 # Releases that were published for each other, by the release notes of MindSpore Transformers.
 MATCHING = {"1.9.0": ("2.9.0",)}
@@ -14,11 +16,11 @@ MATCHING = {"1.9.0": ("2.9.0",)}
 
 def resolve(spec: Spec, project: Project) -> Experiment:
     """Raises Faults where versions that the stages need are not locked, or are locked in a pair that does not match."""
-    faults = [*_unlocked(project), *_mismatch(project)]
+    needed = sorted({library for contract in present(spec) for library in contract.environment})
+    faults = [*_unlocked(project, needed), *_mismatch(project)]
     if faults:
         raise Faults(faults)
-    needed = {library for contract in CONTRACTS for library in contract.environment}
-    locked = {library: _locked(project, library) for library in sorted(needed)}
+    locked = {library: _locked(project, library) for library in needed}
     return Experiment(spec, template(spec, project.root), locked)
 
 
@@ -26,8 +28,7 @@ def _locked(project: Project, library: str) -> str:
     return project.python if library == "python" else project.locked[library]
 
 
-def _unlocked(project: Project) -> list[Diagnostic]:
-    needed = sorted({library for contract in CONTRACTS for library in contract.environment if library != "python"})
+def _unlocked(project: Project, needed: Sequence[str]) -> list[Diagnostic]:
     return [
         Diagnostic(
             "MS0026",
@@ -40,7 +41,7 @@ def _unlocked(project: Project) -> list[Diagnostic]:
             fix=said("add it to pyproject.toml and run `make lock`", "请将它加入 pyproject.toml，再执行 `make lock`"),
         )
         for library in needed
-        if library not in project.locked
+        if library != "python" and library not in project.locked
     ]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from compiler.spec.declare import Bytes, Index, Integer, Items, Limited, Section, identity, placement
+from compiler.spec.declare import Bytes, Index, Integer, Items, Limited, Section, Text, identity, placement
 
 
 class Device(Section):
@@ -29,4 +29,12 @@ class Launch(Section):
 
     workers: Limited = placement("Processes that read data.", "读取数据的进程数。", ge=1, le=1024, default=2)
     threads: Limited = placement("Threads of data libraries.", "数据处理库的线程数。", ge=1, le=1024, default=2)
+    engine: Literal["processes", "ray"] = placement(
+        "What runs the workers of a data stage: processes of this machine, or a Ray cluster on which every node sees the project.",
+        "数据阶段的执行引擎：本机进程，或各节点都能访问本项目的 Ray 集群。",
+        default="processes",
+    )
+    ray_address: Text | None = placement(
+        "Address of the Ray cluster; null starts Ray on this machine.", "Ray 集群地址；null 表示在本机启动 Ray。", default=None
+    )
     log_every: Integer = placement("Steps between two log lines.", "两条日志之间的步数。", unit="steps", ge=1, default=10)

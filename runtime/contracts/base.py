@@ -9,7 +9,11 @@ T = TypeVar("T", bound=type)
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def parameters(cls: T) -> T:
-    """Make a class a frozen, keyword-only parameter record that refuses unknown keys when it is read back."""
+    """Make a class a frozen, keyword-only parameter record that refuses unknown keys when it is read back.
+
+    A field that came later has a default: the compiled file holds it only where it has another value, so that the files of
+    older specs stay as they were.
+    """
     made = dataclass(frozen=True, kw_only=True)(cls)  # pyright: ignore[reportUnknownVariableType]
     cast(Any, made).__pydantic_config__ = {"extra": "forbid"}
     return cast(T, made)
@@ -32,6 +36,7 @@ class Contract:
     reads_files: other compiled files it reads.
     resources: further files of the repository that the program reads, such as page templates; relative to the project root.
     environment: libraries whose locked versions (`config/environment.yaml`) write its bytes.
+    optional: whether only some experiments have the stage; where it is absent, no other stage depends on what it would write.
     tracked: parameter name in `params.json` -> dotted path in the config; both must agree when the stage starts.
     """
 
@@ -48,6 +53,7 @@ class Contract:
     reads_files: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
     environment: tuple[str, ...] = ("python",)
+    optional: bool = False
     tracked: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property

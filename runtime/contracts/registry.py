@@ -1,4 +1,4 @@
-"""All stages of an experiment, in the order of the main job."""
+"""All stages, in the order of the main job: `EVERY` one there is, and `CONTRACTS`, which every experiment has."""
 
 from runtime.contracts import (
     clean,
@@ -19,7 +19,7 @@ from runtime.contracts import (
 )
 from runtime.contracts.base import Contract
 
-CONTRACTS: tuple[Contract, ...] = (
+EVERY: tuple[Contract, ...] = (
     ingest.CONTRACT,
     clean.CONTRACT,
     dedup.CONTRACT,
@@ -37,4 +37,5 @@ CONTRACTS: tuple[Contract, ...] = (
     evaluate.CONTRACT,
     report.CONTRACT,
 )
-BY_NAME: dict[str, Contract] = {contract.name: contract for contract in CONTRACTS}
+CONTRACTS: tuple[Contract, ...] = tuple(contract for contract in EVERY if not contract.optional)
+BY_NAME: dict[str, Contract] = {contract.name: contract for contract in EVERY}

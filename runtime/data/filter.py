@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from runtime import records
 from runtime.contracts.filter import Filter
+from runtime.data import parts
 from runtime.data.funnel import Funnel
 from runtime.data.language import primary
 from runtime.faults import StageFault
@@ -55,21 +55,19 @@ def _compile(name: str, pattern: str) -> re.Pattern[str]:
         ) from None
 
 
+def kept(documents: Iterator[Record], parameters: Filter, funnel: Funnel) -> Iterator[Record]:
+    """The documents that pass, in order; the others go to the funnel with a reason."""
+    sieve = Sieve.of(parameters)
+    for record in documents:
+        funnel.enter(record)
+        reason = sieve.refusal(record)
+        if reason:
+            funnel.drop(record, reason)
+        else:
+            yield funnel.keep(record)
+
+
 def run(stage: Stage[Filter]) -> None:
     """Keep the documents that pass; see the module."""
-    sieve, made = Sieve.of(stage.parameters), stage.manifest("corpus/dedup")
-    funnel = Funnel(made.facts.get("sources", []))
-    with stage.bar(made.counts.get("documents"), "documents") as bar:
-
-        def kept() -> Iterator[Record]:
-            for record in records.read(stage.input("corpus/dedup")):
-                bar.advance()
-                funnel.enter(record)
-                reason = sieve.refusal(record)
-                if reason:
-                    funnel.drop(record, reason)
-                else:
-                    yield funnel.keep(record)
-
-        records.write(stage.out, kept())
-    funnel.conclude(stage)
+    Sieve.of(stage.parameters)  # a pattern that is wrong is told before any work
+    parts.sift(stage, "corpus/dedup", kept).conclude(stage)

@@ -46,6 +46,12 @@ class Flow:
         self.characters_out += len(text)
         self.bytes_out += len(text.encode())
 
+    def add(self, other: "Flow") -> None:
+        """Count what another flow counted."""
+        for name in ("documents_in", "documents_out", "characters_in", "characters_out", "bytes_in", "bytes_out"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.dropped.update(other.dropped)
+
     def reasons(self) -> str:
         """The reasons and their counts as a phrase."""
         return ", ".join(f"{reason}: {count}" for reason, count in sorted(self.dropped.items()))
@@ -95,6 +101,16 @@ class Funnel:
         examples = self._examples.setdefault(reason, [])
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append({"id": record.id, "source": record.source, "reason": reason, "text": record.text[:EXAMPLE_CHARACTERS]})
+
+    def add(self, other: "Funnel") -> None:
+        """Count what another funnel counted, as if it had come behind this one."""
+        self.total.add(other.total)
+        for mine, theirs in ((self.sources, other.sources), (self.languages, other.languages)):
+            for name, flow in theirs.items():
+                mine.setdefault(name, Flow()).add(flow)
+        for reason, examples in other._examples.items():
+            known = self._examples.setdefault(reason, [])
+            known.extend(examples[: EXAMPLES_PER_REASON - len(known)])
 
     def as_dict(self) -> dict[str, Any]:
         """The metrics every corpus stage has; sources in the order they were met, languages in alphabetical order."""

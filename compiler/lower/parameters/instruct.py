@@ -1,0 +1,21 @@
+"""Parameters of format."""
+
+from compiler.spec import Spec
+from runtime.contracts import format
+
+
+def format_parameters(spec: Spec) -> format.Format:
+    settings = spec.data.instruct
+    sources = {
+        name: format.InstructSource(path=source.path, format=source.format, weight=source.weight)
+        for name, source in settings.sources.items()
+    }
+    return format.Format(
+        sources=sources,
+        truncation=settings.truncation,
+        train_on=settings.train_on,
+        validation=settings.split.validation,
+        by=settings.split.by,
+        seq_length=spec.model.seq_length,
+        seed=spec.seed,
+    )

@@ -1,0 +1,18 @@
+"""Parameters of ingest."""
+
+from compiler.spec import Spec
+from runtime.contracts import ingest
+
+
+def ingest_parameters(spec: Spec) -> ingest.Ingest:
+    corpus = spec.data.pretrain
+    sources = {
+        name: ingest.Source(
+            path=source.path, format=source.format, text_field=source.text_field, language=source.language, domain=source.domain
+        )
+        for name, source in corpus.sources.items()
+    }
+    settings = corpus.ingest
+    return ingest.Ingest(
+        sources=sources, encodings=settings.encodings, max_line_bytes=settings.max_line_bytes, fix_mojibake=settings.fix_mojibake
+    )

@@ -1,0 +1,139 @@
+"""Work on tasks in this process, in several, or on a Ray cluster: the same results in the same order.
+
+A task is a small value (paths and parameters) and a function of it that reads files, writes files of its own and returns a
+small value. What a task writes may depend on the task alone, so that no number of workers and no engine changes a byte.
+"""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, TypeVar
+
+from runtime.faults import EnvironmentFault, StageFault
+from runtime.placement import Placement
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+AHEAD = 2  # tasks that wait behind each worker: enough to keep it busy, few enough that results never pile up
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+RAY = "ray"
+
+
+def each(function: Callable[[T], R], tasks: Sequence[T], placement: Placement) -> Iterator[R]:
+    """`function` of every task, in the order of the tasks. `function` is a function of a module, tasks and results can be pickled.
+
+    Raises what a task raises, for the first task that does, and StageFault where a worker dies.
+    """
+    if placement.engine == RAY:
+        return _on_ray(function, tasks, placement)
+    workers = min(placement.workers, len(tasks))
+    return _in_processes(function, tasks, workers, placement.threads) if workers > 1 else map(function, tasks)
+
+
+def _in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int, threads: int) -> Iterator[R]:
+    context = multiprocessing.get_context("spawn")  # forking a process in which libraries run threads can stop it dead
+    with _threads_of_children(threads), ProcessPoolExecutor(workers, context, _begin, (os.getpid(),)) as pool:
+        waiting: deque[Future[R]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(pool.submit(function, task))
+                if len(waiting) >= workers * AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool:
+            raise StageFault(
+                "a worker process ended before its work did",
+                reason="the system kills a process when memory runs out",
+                fix="give the machine more memory, or set launch.workers to fewer",
+            ) from None
+        finally:
+            for one in waiting:
+                one.cancel()
+
+
+class _threads_of_children:
+    """Bound the threads that polars takes in processes started within; the parent's own are as they were."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads, self._before = threads, os.environ.get("POLARS_MAX_THREADS")
+
+    def __enter__(self) -> None:
+        os.environ["POLARS_MAX_THREADS"] = str(self._threads)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            del os.environ["POLARS_MAX_THREADS"]
+        else:
+            os.environ["POLARS_MAX_THREADS"] = self._before
+
+
+def _begin(parent: int) -> None:
+    """A worker ends with the stage that started it, and leaves an interrupt to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _on_ray(function: Callable[[T], R], tasks: Sequence[T], placement: Placement) -> Iterator[R]:
+    ray = _ray()
+    started = not ray.is_initialized()
+    if started:
+        local = {} if placement.ray_address else {"num_cpus": placement.workers, "include_dashboard": False}
+        code = {
+            "env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}
+        }  # every node sees the project and its environment under the same path
+        ray.init(address=placement.ray_address, log_to_driver=False, configure_logging=False, runtime_env=code, **local)
+    remote = ray.remote(num_cpus=1, max_retries=0)(_in_folder)
+    at_once = max(int(ray.cluster_resources().get("CPU", 1)), 1) * AHEAD
+    waiting: deque[Any] = deque()
+    try:
+        for task in tasks:
+            waiting.append(remote.remote(str(Path.cwd()), function, task))
+            if len(waiting) >= at_once:
+                yield _result(ray, waiting.popleft())
+        while waiting:
+            yield _result(ray, waiting.popleft())
+    finally:
+        for one in waiting:
+            ray.cancel(one, force=True)
+        if started:
+            ray.shutdown()
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        import ray  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise EnvironmentFault(
+            "launch.engine is ray, but Ray is not installed", where="placement.yaml", fix="pip install 'mindspec[ray]', or use processes"
+        ) from None
+    return ray
+
+
+def _in_folder(folder: str, function: Callable[[T], R], task: T) -> R:
+    """Every node sees the experiment under the same path; a task's own paths are relative to it."""
+    os.chdir(folder)
+    return function(task)
+
+
+def _result(ray: Any, reference: Any) -> Any:
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, StageFault):
+            raise error.cause from None
+        raise
+    except ray.exceptions.WorkerCrashedError:
+        raise StageFault("a Ray worker ended before its work did", reason="memory may have run out", fix="see Ray's own logs") from None

@@ -1,0 +1,56 @@
+"""Tasks in processes and on Ray: results in order, faults as they were raised, workers that die."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from runtime import engine
+from runtime.faults import StageFault
+from runtime.placement import Placement
+
+RAY = pytest.param(Placement(workers=2, engine="ray"), marks=pytest.mark.slow)
+ENGINES = (Placement(workers=1), Placement(workers=2), Placement(workers=4), RAY)
+
+
+def doubled(task: int) -> tuple[int, int]:
+    """The first tasks take longest."""
+    time.sleep(max(0.0, 0.2 - task / 20))
+    return task * 2, os.getpid()
+
+
+def refused(task: int) -> int:
+    if task >= 2:
+        raise StageFault(f"task {task}", where="there", reason="why", fix="how")
+    return task
+
+
+def killed(task: int) -> int:
+    if task == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task
+
+
+@pytest.mark.parametrize("placement", ENGINES, ids=lambda one: f"{one.engine}-{one.workers}")
+def test_results_come_in_the_order_of_the_tasks(placement: Placement) -> None:
+    made = list(engine.each(doubled, range(12), placement))
+    assert [result for result, _ in made] == list(range(0, 24, 2))
+    assert (os.getpid() in {process for _, process in made}) == (placement.workers == 1)
+
+
+@pytest.mark.parametrize("placement", ENGINES, ids=lambda one: f"{one.engine}-{one.workers}")
+def test_the_fault_of_the_first_task_that_has_one(placement: Placement) -> None:
+    done = list[int]()
+    with pytest.raises(StageFault) as caught:
+        done.extend(engine.each(refused, range(8), placement))
+    assert caught.value.as_dict() == {"message": "task 2", "where": "there", "reason": "why", "fix": "how"}
+
+
+def test_a_worker_that_is_killed_is_told() -> None:
+    with pytest.raises(StageFault, match="a worker process ended before its work did"):
+        list(engine.each(killed, range(8), Placement(workers=2)))
+
+
+def test_one_task_starts_no_process() -> None:
+    assert [process for _, process in engine.each(doubled, [1], Placement(workers=4))] == [os.getpid()]
