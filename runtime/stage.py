@@ -59,6 +59,10 @@ class Stage(Generic[P]):
         """The project root, to which the paths of raw data are relative."""
         return Path("../..")
 
+    def place_of(self, made: bool) -> Path:
+        """What the path of a source is relative to: the project root, or the experiment where a stage has made it."""
+        return Path() if made else self.root
+
     @property
     def config_file(self) -> Path:
         """The concrete configuration of the stage."""

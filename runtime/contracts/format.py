@@ -5,11 +5,15 @@ from runtime.contracts.base import Contract, parameters
 
 @parameters
 class InstructSource:
-    """One file or folder of instruction rows, relative to the project root; `format`: alpaca | messages | sharegpt."""
+    """One file or folder of instruction rows; `format`: alpaca | messages | sharegpt.
+
+    `path` is relative to the project root; where it is `made` by a stage, to the experiment.
+    """
 
     path: str
     format: str
     weight: float
+    made: bool = False
 
 
 @parameters

@@ -5,7 +5,7 @@ from runtime.contracts.base import Contract, parameters
 
 @parameters
 class Source:
-    """One raw source. `path` is a folder or file relative to the project root.
+    """One raw source. `path` is a folder or file relative to the project root; where it is `made` by a stage, to the experiment.
 
     `format`: text | html | markdown | jsonl | json; `text_field`: for the last two.
     """
@@ -15,6 +15,7 @@ class Source:
     text_field: str | None
     language: str | None
     domain: str
+    made: bool = False
 
 
 @parameters

@@ -187,7 +187,10 @@ def run(stage: Stage[Format]) -> None:
         "seq_length": parameters.seq_length,
         "row_length": parameters.seq_length + 1,
         "ignored_label": IGNORED,
-        "raw": {name: provenance.describe(instructions.files_of(stage.root, source.path)) for name, source in parameters.sources.items()},
+        "raw": {
+            name: provenance.describe(instructions.files_of(stage.place_of(source.made), source.path))
+            for name, source in parameters.sources.items()
+        },
     }
     stage.metrics(summary(tallies, splits, before))
 
@@ -211,7 +214,7 @@ def read_all(stage: Stage[Format], template: Template) -> Iterable[Dialogue]:
     """The dialogues of all sources of a weight above 0, source by source."""
     for name, source in stage.parameters.sources.items():
         if source.weight > 0:
-            yield from instructions.read(stage.root, source.path, source.format, name, template)
+            yield from instructions.read(stage.place_of(source.made), source.path, source.format, name, template)
 
 
 def unique(dialogues: Iterable[Dialogue], tallies: Mapping[str, Tally]) -> Iterable[Dialogue]:

@@ -143,7 +143,7 @@ def run(stage: Stage[Ingest]) -> None:
 def _files(stage: Stage[Ingest], name: str, source: Source) -> list[RawFile]:
     if source.format not in SUFFIXES:
         raise StageFault(f"unknown format {source.format!r}", where="config/ingest.yaml", fix=f"use one of {', '.join(SUFFIXES)}")
-    return files_of(stage.root, name, source)
+    return files_of(stage.place_of(source.made), name, source)
 
 
 def _refuse_empty(name: str, source: Source, funnel: Funnel) -> None:
