@@ -58,8 +58,13 @@ def write(folder: Path, records: Iterable[Record], part: Limit | None = None) ->
 
 def write_rows(folder: Path, rows: Iterable[dict[str, Any]], part: Limit | None = None) -> int:
     """Write any JSON objects in order to parts that end at `part` (PART by default) and return how many rows there were."""
+    return write_lines(folder, map(_line, rows), part)
+
+
+def write_lines(folder: Path, lines: Iterable[bytes], part: Limit | None = None) -> int:
+    """As `write_rows`, for rows that are lines of JSON already, LF included."""
     folder.mkdir(parents=True, exist_ok=True)
-    total, number, pending, limit = 0, 0, iter(rows), part or PART
+    total, number, pending, limit = 0, 0, iter(lines), part or PART
     while True:
         path = folder / part_name(number)
         written, more = _write_part(path, pending, limit)
@@ -73,7 +78,7 @@ def write_rows(folder: Path, rows: Iterable[dict[str, Any]], part: Limit | None 
 def write_part(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     """Write all rows to one part and return how many there were."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _write_part(path, iter(rows), Limit(2**63, 2**63))[0]
+    return _write_part(path, map(_line, rows), Limit(2**63, 2**63))[0]
 
 
 def part_name(number: int) -> str:
@@ -86,14 +91,17 @@ def parts(folder: Path) -> list[Path]:
     return sorted(folder.glob("part-*.jsonl.zst"), key=lambda path: (len(path.name), path.name))
 
 
-def _write_part(path: Path, rows: Iterator[dict[str, Any]], limit: Limit) -> tuple[int, bool]:
+def _line(row: dict[str, Any]) -> bytes:
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _write_part(path: Path, lines: Iterator[bytes], limit: Limit) -> tuple[int, bool]:
     """Rows written, and whether the part ended before the rows may have."""
     written, size = 0, 0
     with path.open("wb") as file, zstandard.ZstdCompressor(level=LEVEL).stream_writer(file) as stream:
         while written < limit.rows and size < limit.bytes:
-            if (row := next(rows, None)) is None:
+            if (line := next(lines, None)) is None:
                 return written, False
-            line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
             stream.write(line)
             written, size = written + 1, size + len(line)
     return written, True
