@@ -1,24 +1,26 @@
 """How many documents, characters and bytes enter and leave a data stage, and why the rest was dropped.
 
 Every stage of the corpus counts through a `Funnel`, so that the metrics of all of them have one shape and the numbers
-of one stage's way out are the numbers of the next one's way in.
+of one stage's way out are the numbers of the next one's way in. Beside the counts it holds examples of what was dropped and
+a sample of what was kept, both spread over the whole corpus: memory for a few texts a reason and a source, however many there are.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from runtime.data.spread import Spread
 from runtime.faults import StageFault
 from runtime.records import Record
 from runtime.stage import Stage
 
-EXAMPLES = "dropped.jsonl"
-EXAMPLES_PER_REASON = 20
-EXAMPLE_CHARACTERS = 200
+EXAMPLES, SAMPLE = "dropped.jsonl", "sample.jsonl"
+EXAMPLES_PER_REASON = SAMPLE_PER_SOURCE = 20
+EXAMPLE_CHARACTERS, SAMPLE_CHARACTERS = 200, 1_000
 UNKNOWN_LANGUAGE = "und"  # ISO 639-2: undetermined
 
 
@@ -34,17 +36,17 @@ class Flow:
     bytes_out: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
-    def enter(self, text: str) -> None:
+    def enter(self, characters: int, size: int) -> None:
         """Count a document on its way in."""
         self.documents_in += 1
-        self.characters_in += len(text)
-        self.bytes_in += len(text.encode())
+        self.characters_in += characters
+        self.bytes_in += size
 
-    def leave(self, text: str) -> None:
+    def leave(self, characters: int, size: int) -> None:
         """Count a document on its way out."""
         self.documents_out += 1
-        self.characters_out += len(text)
-        self.bytes_out += len(text.encode())
+        self.characters_out += characters
+        self.bytes_out += size
 
     def add(self, other: "Flow") -> None:
         """Count what another flow counted."""
@@ -69,12 +71,14 @@ class Funnel:
         self.total = Flow()
         self.sources: dict[str, Flow] = {name: Flow() for name in sources}
         self.languages: dict[str, Flow] = {}
-        self._examples: dict[str, list[dict[str, Any]]] = {}
+        self._examples: dict[str, Spread] = {}
+        self._sample: dict[str, Spread] = {}
 
     def enter(self, record: Record) -> None:
         """Count a document that the stage looks at; `keep` or `drop` must follow."""
+        characters, size = len(record.text), record.size
         for flow in (self.total, self._source(record)):
-            flow.enter(record.text)
+            flow.enter(characters, size)
 
     def enter_bytes(self, source: str, size: int) -> None:
         """Count a document that is too large to be held: its bytes are known, its characters are not."""
@@ -89,18 +93,18 @@ class Funnel:
 
     def repeat(self, record: Record) -> Record:
         """Count a document that leaves once more; returns it."""
+        characters, size = len(record.text), record.size
         for flow in (self.total, self._source(record), self._language(record)):
-            flow.leave(record.text)
+            flow.leave(characters, size)
+        self._sample.setdefault(record.source, Spread(SAMPLE_PER_SOURCE)).offer(_key(record), lambda: _kept(record))
         return record
 
     def drop(self, record: Record, reason: str) -> None:
-        """Count a document that does not leave, and keep the first few of each reason as examples."""
+        """Count a document that does not leave, and keep a few of each reason as examples."""
         for flow in (self.total, self._source(record), self._language(record)):
             flow.dropped[reason] += 1
         self._language(record).documents_in += 1
-        examples = self._examples.setdefault(reason, [])
-        if len(examples) < EXAMPLES_PER_REASON:
-            examples.append({"id": record.id, "source": record.source, "reason": reason, "text": record.text[:EXAMPLE_CHARACTERS]})
+        self._examples.setdefault(reason, Spread(EXAMPLES_PER_REASON)).offer(_key(record), lambda: _dropped(record, reason))
 
     def add(self, other: "Funnel") -> None:
         """Count what another funnel counted, as if it had come behind this one."""
@@ -108,20 +112,17 @@ class Funnel:
         for mine, theirs in ((self.sources, other.sources), (self.languages, other.languages)):
             for name, flow in theirs.items():
                 mine.setdefault(name, Flow()).add(flow)
-        for reason, examples in other._examples.items():
-            known = self._examples.setdefault(reason, [])
-            known.extend(examples[: EXAMPLES_PER_REASON - len(known)])
+        for chosen, more in ((self._examples, other._examples), (self._sample, other._sample)):
+            for name, spread in more.items():
+                chosen.setdefault(name, Spread(spread.size)).add(spread)
 
     def as_dict(self) -> dict[str, Any]:
         """The metrics every corpus stage has; sources in the order they were met, languages in alphabetical order."""
-        languages = {
-            name: {"documents_in": flow.documents_in, "documents_out": flow.documents_out, "dropped": dict(sorted(flow.dropped.items()))}
-            for name, flow in sorted(self.languages.items())
-        }
+        languages = {name: _decided(flow) for name, flow in sorted(self.languages.items())}
         return {**self.total.as_dict(), "sources": {name: flow.as_dict() for name, flow in self.sources.items()}, "languages": languages}
 
     def conclude(self, stage: Stage[Any], more: Mapping[str, Any] | None = None) -> None:
-        """Set the stage's counts, facts and metrics and write `dropped.jsonl`. Raises StageFault if nothing is left."""
+        """Set the stage's counts, facts and metrics and write `dropped.jsonl` and `sample.jsonl`. Raises StageFault if nothing is left."""
         if self.total.documents_out == 0:
             raise StageFault(
                 f"none of {self.total.documents_in} documents is left",
@@ -134,13 +135,44 @@ class Funnel:
         stage.metrics({**self.as_dict(), **(more or {})})
         self.write_examples(stage.out / EXAMPLES)
 
+    def examples(self) -> Iterator[dict[str, Any]]:
+        """Dropped documents, grouped by reason."""
+        return (entry for reason in sorted(self._examples) for entry in self._examples[reason])
+
+    def sample(self) -> Iterator[dict[str, Any]]:
+        """Kept documents as they left, grouped by source."""
+        return (entry for name in sorted(self._sample) for entry in self._sample[name])
+
     def write_examples(self, path: Path) -> None:
-        """Write the examples of dropped documents, grouped by reason."""
-        rows = (example for reason in sorted(self._examples) for example in self._examples[reason])
-        path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+        """Write the examples of dropped documents, and beside them the sample of kept ones."""
+        _write(path, self.examples())
+        _write(path.with_name(SAMPLE), self.sample())
 
     def _source(self, record: Record) -> Flow:
         return self.sources.setdefault(record.source, Flow())
 
     def _language(self, record: Record) -> Flow:
         return self.languages.setdefault(record.language or UNKNOWN_LANGUAGE, Flow())
+
+
+def _decided(flow: Flow) -> dict[str, Any]:
+    """Of a language, what is known on the way in is the number of documents alone: a text has none before it is looked at."""
+    told = ("documents_in", "documents_out", "characters_out", "bytes_out")
+    return {**{name: getattr(flow, name) for name in told}, "dropped": dict(sorted(flow.dropped.items()))}
+
+
+def _key(record: Record) -> str:
+    """Document and place: copies in several files are several documents, a document that a mix repeats is one."""
+    return f"{record.id}\0{record.meta.get('path')}\0{record.meta.get('line')}"
+
+
+def _dropped(record: Record, reason: str) -> dict[str, Any]:
+    return {"id": record.id, "source": record.source, "reason": reason, "text": record.text[:EXAMPLE_CHARACTERS]}
+
+
+def _kept(record: Record) -> dict[str, Any]:
+    return {"id": record.id, "source": record.source, "language": record.language, "text": record.text[:SAMPLE_CHARACTERS]}
+
+
+def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
