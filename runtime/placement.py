@@ -1,7 +1,7 @@
 """Where and how fast a stage runs. Nothing here may change a result, so no stage depends on it."""
 
 import re
-from dataclasses import fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -14,10 +14,26 @@ MEMORY = re.compile(r"[1-9][0-9]*GB")
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
+class Requests:
+    """How a model behind an address is asked. `api_key_env`: the environment variable that holds the key; None sends none.
+
+    `concurrency`: requests under way at once; rates are per minute, None for no limit; `retries`: repeats of one that failed.
+    """
+
+    api_key_env: str | None = None
+    concurrency: int = 4
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    retries: int = 6
+    timeout_seconds: float = 120.0
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
 class Placement:
     """`workers`: processes of a data stage; `threads`: threads of a numerical library; `log_every`: steps a log line.
 
     `engine`: what runs the tasks of a data stage: processes of this machine, or ray; `ray_address`: of a cluster, None starts one here.
+    `synthetic`: recipe -> `generator`, and `score` where another model judges, -> how it is asked.
     `max_device_memory`: what MindSpore may take of a device, as it writes it: "59GB" is 59 * 2**30 bytes; None leaves it alone.
     """
 
@@ -28,6 +44,7 @@ class Placement:
     max_device_memory: str | None = None
     engine: Literal["processes", "ray"] = "processes"
     ray_address: str | None = None
+    synthetic: dict[str, dict[str, Requests]] = field(default_factory=dict)
 
 
 def read(path: Path) -> Placement:

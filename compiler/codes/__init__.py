@@ -14,6 +14,7 @@ from compiler.codes import (
     project,
     reading,
     structure,
+    synthetic,
     training,
     vocabulary,
 )
@@ -27,7 +28,7 @@ AREAS: tuple[tuple[Said, Mapping[str, Code]], ...] = (
     (said("structure", "结构"), structure.CODES),
     (said("model", "模型"), model.CODES),
     (said("numeric precision", "数值精度"), precision.CODES),
-    (said("data and tokenizer", "数据与分词器"), {**data.CODES, **cleaning.CODES, **mixing.CODES, **vocabulary.CODES}),
+    (said("data and tokenizer", "数据与分词器"), {**data.CODES, **cleaning.CODES, **mixing.CODES, **vocabulary.CODES, **synthetic.CODES}),
     (said("training", "训练"), training.CODES),
     (said("devices and parallel layout", "设备与并行布局"), layout.CODES),
     (said("evaluation and comparison", "评测与比较"), delivery.CODES),

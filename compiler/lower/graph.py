@@ -9,7 +9,8 @@ from compiler.families import FAMILIES
 from compiler.graph import StageGraph, StageNode
 from compiler.lower.inference import evaluate_config, predict_config
 from compiler.lower.parameters import BUILDERS
-from compiler.lower.present import absent_results, present
+from compiler.lower.parameters.synthetic import recipe_files, synthesize_placement
+from compiler.lower.present import absent_results, present, unread_results
 from compiler.lower.training import finetune_config, pretrain_config
 from compiler.mindformers import written
 from compiler.plan import Plan
@@ -17,6 +18,7 @@ from compiler.planning.profiles import DeviceProfile
 from compiler.programs import Programs
 from compiler.project import Project
 from compiler.spec import Spec
+from compiler.spec.data.synthetic import recipe_of
 from runtime.contracts.base import Contract
 
 ROOT = "../.."
@@ -99,15 +101,17 @@ def _dependencies(contract: Contract, spec: Spec, programs: Programs) -> tuple[s
     metrics = [f"metrics/{name}.json" for name in contract.reads_metrics]
     raw = [_from_experiment(path) for path in _raw_paths(contract, spec)]
     read = dict.fromkeys([*code, contract.config, *contract.reads_files, *raw, *contract.inputs, *metrics, *contract.reads_plots])
-    absent = absent_results(spec)
+    absent = absent_results(spec) | unread_results(contract, spec)
     return tuple(path for path in read if path not in absent)
 
 
 def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
+    if contract.name == "synthesize":
+        return recipe_files(spec)
     if contract.name == "ingest":
-        return [source.path for source in spec.data.pretrain.sources.values()]
+        return [source.path for source in spec.data.pretrain.sources.values() if recipe_of(source.path) is None]
     if contract.name == "format":
-        return [source.path for source in spec.data.instruct.sources.values()]
+        return [source.path for source in spec.data.instruct.sources.values() if recipe_of(source.path) is None]
     if contract.name == "evaluate" and spec.evaluation.suites.core:
         return [spec.evaluation.suites.core.cases]
     return []
@@ -136,7 +140,7 @@ def _presentation(spec: Spec) -> Mapping[str, Any]:
 def _placement(spec: Spec, profile: DeviceProfile) -> Mapping[str, Any]:
     launch, bound = spec.launch, _memory_bound(spec, profile)
     placed = {"workers": launch.workers, "threads": launch.threads, "log_every": launch.log_every, "engine": launch.engine}
-    optional = {"ray_address": launch.ray_address, "max_device_memory": bound}
+    optional = {"ray_address": launch.ray_address, "max_device_memory": bound, "synthetic": synthesize_placement(spec)}
     return {**placed, "device_ids": list(spec.device.device_ids), **{name: value for name, value in optional.items() if value}}
 
 

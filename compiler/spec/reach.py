@@ -27,6 +27,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "data.pretrain.filter": ("filter",),
     "data.pretrain.mix": ("mix",),
     "data.pretrain.split": ("split",),
+    "data.synthetic": ("synthesize",),
     "data.instruct": ("format",),
     "data.instruct.template": ("format", "evaluate"),
     "tokenizer": ("tokenizer",),

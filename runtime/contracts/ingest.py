@@ -2,12 +2,25 @@
 
 from runtime.contracts.base import Contract, parameters
 
+# Format -> the extensions of its files; each but those of Parquet also with .gz or .zst behind it.
+SUFFIXES = {
+    "text": (".txt", ".text"),
+    "html": (".html", ".htm", ".xhtml"),
+    "markdown": (".md", ".markdown"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "json": (".json",),
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet",),
+}
+COMPRESSED = (".gz", ".zst")
+
 
 @parameters
 class Source:
-    """One raw source. `path` is a folder or file relative to the project root; where it is `made` by a stage, to the experiment.
+    """One raw source. `path`: a file, a folder or a pattern (`patterns`), relative to the project root; to the experiment where
+    a stage has `made` it.
 
-    `format`: text | html | markdown | jsonl | json; `text_field`: for the last two.
+    `format`: a key of SUFFIXES; `text_field`: for formats with rows; `delimiter`: of csv, where the extension does not tell it.
     """
 
     path: str
@@ -16,16 +29,25 @@ class Source:
     language: str | None
     domain: str
     made: bool = False
+    delimiter: str | None = None
 
 
 @parameters
 class Ingest:
-    """`max_line_bytes`: longer lines make a file "oversized single line"; `fix_mojibake`: never | suspected."""
+    """`max_line_bytes`: of UTF-8; what holds a longer line is dropped, or the line is split (`long_lines`: drop | split).
+
+    `fix_mojibake`: never | suspected. `max_document_bytes`: longer texts become several documents. `bad_rows`: quarantine |
+    refuse; `bad_rows_max`: the share of a source's rows above which it is refused all the same.
+    """
 
     sources: dict[str, Source]
     encodings: str
     max_line_bytes: int
     fix_mojibake: str
+    long_lines: str = "drop"
+    max_document_bytes: int = 20_000_000
+    bad_rows: str = "quarantine"
+    bad_rows_max: float = 0.01
 
 
 CONTRACT = Contract(

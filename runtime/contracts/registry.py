@@ -15,11 +15,13 @@ from runtime.contracts import (
     pretrain,
     report,
     split,
+    synthesize,
     tokenizer,
 )
 from runtime.contracts.base import Contract
 
 EVERY: tuple[Contract, ...] = (
+    synthesize.CONTRACT,
     ingest.CONTRACT,
     clean.CONTRACT,
     dedup.CONTRACT,

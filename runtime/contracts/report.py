@@ -3,11 +3,11 @@
 from runtime.contracts.base import Contract, parameters
 
 STAGES = (
-    "ingest", "clean", "dedup", "filter", "mix", "split", "tokenizer", "pack-pretrain", "pretrain",
+    "synthesize", "ingest", "clean", "dedup", "filter", "mix", "split", "tokenizer", "pack-pretrain", "pretrain",
     "format", "pack-instruct", "finetune", "merge", "export", "evaluate",
 )  # fmt: skip
 FOLDERS = (
-    "corpus/ingest", "corpus/clean", "corpus/dedup", "corpus/filter", "corpus/mix", "corpus/split", "tokenizer",
+    "synthetic", "corpus/ingest", "corpus/clean", "corpus/dedup", "corpus/filter", "corpus/mix", "corpus/split", "tokenizer",
     "packed/pretrain", "base", "instruct", "packed/instruct", "adapter", "merged", "mindir", "evaluation",
 )  # fmt: skip
 TEMPLATES = (

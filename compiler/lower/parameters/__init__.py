@@ -10,9 +10,11 @@ from compiler.lower.parameters.instruct import format_parameters
 from compiler.lower.parameters.mixing import filter_parameters, mix_parameters, split_parameters
 from compiler.lower.parameters.rows import pack_parameters, tokenizer_parameters
 from compiler.lower.parameters.sources import ingest_parameters
+from compiler.lower.parameters.synthetic import synthesize_parameters
 from compiler.spec import Spec
 
 BUILDERS: dict[str, Callable[[Spec], Any]] = {
+    "synthesize": synthesize_parameters,
     "ingest": ingest_parameters,
     "clean": clean_parameters,
     "dedup": dedup_parameters,

@@ -1,5 +1,6 @@
 """Parameters of format."""
 
+from compiler.lower.parameters.synthetic import place_of
 from compiler.spec import Spec
 from runtime.contracts import format
 
@@ -7,8 +8,9 @@ from runtime.contracts import format
 def format_parameters(spec: Spec) -> format.Format:
     settings = spec.data.instruct
     sources = {
-        name: format.InstructSource(path=source.path, format=source.format, weight=source.weight)
+        name: format.InstructSource(path=path, format=source.format, weight=source.weight, made=made)
         for name, source in settings.sources.items()
+        for path, made in [place_of(source.path)]
     }
     return format.Format(
         sources=sources,

@@ -1,5 +1,6 @@
 """Parameters of ingest."""
 
+from compiler.lower.parameters.synthetic import place_of
 from compiler.spec import Spec
 from runtime.contracts import ingest
 
@@ -8,9 +9,10 @@ def ingest_parameters(spec: Spec) -> ingest.Ingest:
     corpus = spec.data.pretrain
     sources = {
         name: ingest.Source(
-            path=source.path, format=source.format, text_field=source.text_field, language=source.language, domain=source.domain
+            path=path, format=source.format, text_field=source.text_field, language=source.language, domain=source.domain, made=made
         )
         for name, source in corpus.sources.items()
+        for path, made in [place_of(source.path)]
     }
     settings = corpus.ingest
     return ingest.Ingest(

@@ -5,6 +5,7 @@ from compiler.spec.data.deduplication import Dedup
 from compiler.spec.data.instruct import InstructRows
 from compiler.spec.data.mixing import DocumentSplit, Filter, Mix
 from compiler.spec.data.sources import Ingest, Source
+from compiler.spec.data.synthetic import Recipe
 from compiler.spec.declare import Named, Section, section
 
 
@@ -25,3 +26,8 @@ class Data(Section):
 
     pretrain: PretrainCorpus = section("Corpus of pre-training.", "预训练语料。")
     instruct: InstructRows = section("Rows of fine-tuning.", "微调数据。")
+    synthetic: Named[Recipe] = section(
+        "Rows that a model writes, by name; a source uses them as `path: recipe:NAME`.",
+        "由模型生成的数据（按名称）；来源以 `path: recipe:NAME` 使用。",
+        default={},
+    )

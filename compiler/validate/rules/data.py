@@ -8,6 +8,7 @@ from typing import Any
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
+from compiler.spec.data.synthetic import recipe_of
 from compiler.validate.rules.files import missing_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
@@ -53,7 +54,8 @@ def source_exists(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     for path, sources in _both(spec):
         for name, source in sources.items():
             reason = said(f"source {name} would be missing from the mix", f"混合语料中将缺少来源 {name}")
-            yield from missing_file(tree, source.path, (*path, name, "path"), "MS0322", reason)
+            if recipe_of(source.path) is None:
+                yield from missing_file(tree, source.path, (*path, name, "path"), "MS0322", reason)
 
 
 @RULES.needing("data")
