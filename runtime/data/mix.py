@@ -1,187 +1,220 @@
-"""mix: documents of every source by weight, up to a budget in UTF-8 bytes, in a seeded order.
+"""mix: documents of every source by weight, or by an amount of its own, up to a budget, in a seeded order.
 
 A document is taken whole, and none that would exceed what its source may give: the mix is never larger than the budget.
 Sources that are too small are repeated, whole epochs first, at most `epochs_max` times; what they still lack is missing
-from the mix (`allocation` says why). The metrics state what was asked and what came out.
+from the mix, is given by the others or is refused, as `exhausted` says (`allocation`). The metrics state what was asked and
+what came out.
+
+Memory: about 60 bytes a document, and a few parts for each worker. The corpus is read twice: for the sizes, on which the choice
+depends, and for the text, which an external sort (`shuffle`) brings into order.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
 
-from runtime import records
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from runtime import engine, records
 from runtime.contracts.mix import Mix
-from runtime.data.allocation import allocate, largest_exact_budget, synthetic_shrink, wanted_shares
+from runtime.data import shuffle
+from runtime.data.drawing import UNKNOWN, Counts, Documents, choose
 from runtime.data.funnel import Funnel
+from runtime.data.language import primary
 from runtime.data.ordering import rank
-from runtime.faults import StageFault
+from runtime.data.realised import refuse_empty, refuse_short, refuse_undrawn, report
+from runtime.data.shuffle import Gathering
 from runtime.records import Record
 from runtime.stage import Stage
 
+T = TypeVar("T", bound=np.generic)
+
 OVER_BUDGET, NO_WEIGHT = "over_budget", "no_weight"
-TOLERANCE = 0.05  # of a share, or of the budget: whole documents cannot meet them to the byte
+_OVERHEAD = 250  # bytes of JSON around a text: id, source, language, meta
 
 
 @dataclass(frozen=True)
-class Draw:
-    """One use of a document: which one of its source, in which epoch (0 is the first)."""
+class Survey:
+    """A part to be measured; the ids of its documents go to a file of their own, so that no process has to hold them all."""
 
-    index: int
-    epoch: int
-
-
-def draw(documents: Sequence[Record], target: int, seed: int) -> list[Draw]:
-    """Documents whose sizes add up to at most `target` bytes: every epoch in another order, each only after a whole one."""
-    drawn, left, whole, epoch = list[Draw](), target, True, 0
-    while whole and left > 0 and documents:
-        order = sorted(range(len(documents)), key=lambda index: rank(seed, "draw", epoch, documents[index].id))
-        for index in order:
-            size = documents[index].size
-            whole = whole and size <= left
-            if size <= left:
-                drawn.append(Draw(index, epoch))
-                left -= size
-        epoch += 1
-    return drawn
+    part: Path
+    ids: Path
+    mix: Mix
 
 
-def mixed(by_source: dict[str, list[Record]], mix: Mix) -> dict[str, list[Draw]]:
-    """What is drawn from every source. Natural ones go first: the synthetic share is measured against what really came of them."""
-    targets = allocate(mix, available(mix, by_source))
-    synthetic = [name for name in targets if mix.sources[name].synthetic]
-    drawn = {name: draw(by_source.get(name, ()), targets[name], mix.seed) for name in targets if name not in synthetic}
-    shrink = synthetic_shrink(mix, size_of(drawn, by_source), sum(targets[name] for name in synthetic))
-    drawn |= {name: draw(by_source.get(name, ()), int(targets[name] * shrink), mix.seed) for name in synthetic}
-    return {name: drawn[name] for name in mix.sources}
+@dataclass(frozen=True)
+class Ranking:
+    """Documents of a part that are to be ranked: `epochs` by the number of their source."""
+
+    ids: Path
+    source: NDArray[np.int32]
+    epochs: Mapping[int, int]
+    seed: int
 
 
-def available(mix: Mix, by_source: dict[str, list[Record]]) -> dict[str, int]:
-    """UTF-8 bytes there are of every source."""
-    return {name: sum(document.size for document in by_source.get(name, ())) for name in mix.sources}
+@dataclass(frozen=True)
+class Placing:
+    """A part whose documents go, as often as `uses` says, to the buckets of a file."""
+
+    part: Path
+    target: Path
+    mix: Mix
+    uses: Counts
+    buckets: int
 
 
-def in_order(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]], seed: int) -> Iterator[Record]:
-    """All draws in one seeded order; a repeat says in `meta` which epoch it belongs to."""
-    uses = [(name, use) for name, part in drawn.items() for use in part]
-    for name, use in sorted(uses, key=lambda item: rank(seed, "order", item[0], item[1].epoch, by_source[item[0]][item[1].index].id)):
-        record = by_source[name][use.index]
-        yield replace(record, meta={**record.meta, "epoch": use.epoch}) if use.epoch else record
+@dataclass
+class Placed:
+    """What came of parts: the flow of documents, and UTF-8 bytes by domain and by language."""
+
+    funnel: Funnel
+    domains: Counter[str] = field(default_factory=Counter[str])
+    languages: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, other: "Placed") -> None:
+        """Count what came of another part."""
+        self.funnel.add(other.funnel)
+        self.domains.update(other.domains)
+        self.languages.update(other.languages)
+
+
+def estimated_tokens(mix: Mix, language: str | None, size: int) -> int:
+    """Tokens of a text of `size` UTF-8 bytes, at least 1: the tokenizer is trained later, so a declared ratio stands for it."""
+    ratios = mix.bytes_per_token_of
+    return max(1, round(size / ratios.get(language or "", ratios.get(primary(language), mix.bytes_per_token))))
+
+
+def survey(task: Survey) -> Documents:
+    """Source and size of each document of a part."""
+    names = tuple(task.mix.sources)
+    numbers = {name: number for number, name in enumerate(names)}
+    rows, ids = list[tuple[int, int, int]](), list[str]()
+    for record in records.read_part(task.part):
+        size = record.size
+        rows.append((numbers.get(record.source, UNKNOWN), size, estimated_tokens(task.mix, record.language, size)))
+        ids.append(record.id)
+    task.ids.write_bytes(orjson.dumps(ids))
+    table = np.asarray(rows, np.int64).reshape(-1, 3)
+    return Documents(names, table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
+
+
+def ranks(task: Ranking) -> NDArray[np.uint64]:
+    """The place of each document in the last epoch of its source; 0 where its source is not asked for."""
+    ids: list[str] = orjson.loads(task.ids.read_bytes())
+    asked = ((task.epochs.get(source), id) for source, id in zip(task.source.tolist(), ids, strict=True))
+    return np.fromiter((0 if epoch is None else rank(task.seed, "draw", epoch, id) for epoch, id in asked), np.uint64, len(ids))
+
+
+def place(task: Placing) -> Placed:
+    """Bring the uses of a part's documents into the order of the mix; a repeat says in `meta` which epoch it belongs to."""
+    placed, documents = Placed(Funnel(task.mix.sources)), list[Record]()
+    rows = list[tuple[int, tuple[int, int]]]()
+    for record, count in zip(records.read_part(task.part), task.uses.tolist(), strict=True):
+        _count(placed, task.mix, record, count)
+        rows += ((rank(task.mix.seed, "order", record.source, epoch, record.id), (len(documents), epoch)) for epoch in range(count))
+        documents.append(record)
+
+    def line(use: tuple[int, int]) -> bytes:
+        record, epoch = documents[use[0]], use[1]
+        return records.encode(replace(record, meta={**record.meta, "epoch": epoch}) if epoch else record)
+
+    shuffle.scatter(task.target, rows, task.buckets, line)
+    return placed
+
+
+def _count(placed: Placed, mix: Mix, record: Record, count: int) -> None:
+    placed.funnel.enter(record)
+    if count == 0:
+        placed.funnel.drop(record, OVER_BUDGET if record.source in mix.sources and asked(mix, record.source) else NO_WEIGHT)
+        return
+    placed.funnel.keep(record)
+    for _ in range(count - 1):
+        placed.funnel.repeat(record)
+    placed.domains[str(record.meta.get("domain", "general"))] += record.size * count
+    placed.languages[record.language or "und"] += record.size * count
+
+
+def asked(mix: Mix, name: str) -> bool:
+    """Whether a source is to give anything."""
+    return mix.sources[name].own or mix.sources[name].weight > 0
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The parts of the input, with the documents of all of them and the number of the first one of each part."""
+
+    parts: Sequence[Path]
+    ids: Sequence[Path]
+    documents: Documents
+    starts: Sequence[int]
+
+    def of_parts(self, values: NDArray[T]) -> Iterator[NDArray[T]]:
+        """An array of all documents, part by part."""
+        return (values[first:last] for first, last in zip(self.starts[:-1], self.starts[1:], strict=True))
+
+
+def surveyed(stage: Stage[Mix], paths: Sequence[Path]) -> Corpus:
+    """Measure every document."""
+    folder, mix = stage.scratch / "ids", stage.parameters
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = [Survey(path, folder / f"{number:05d}.json", mix) for number, path in enumerate(paths)]
+    found = list(engine.each(survey, tasks, stage.placement))
+    joined = Documents(
+        tuple(mix.sources),
+        np.concatenate([part.source for part in found]),
+        np.concatenate([part.bytes for part in found]),
+        np.concatenate([part.tokens for part in found]),
+    )
+    starts = np.cumsum([0, *(len(part.source) for part in found)]).tolist()
+    return Corpus(paths, [task.ids for task in tasks], joined, starts)
+
+
+def chosen(stage: Stage[Mix], corpus: Corpus) -> Counts:
+    """How often each document is used."""
+    mix, documents = stage.parameters, corpus.documents
+
+    def ranked(epochs: Mapping[str, int]) -> NDArray[np.uint64]:
+        numbers = {documents.names.index(name): epoch for name, epoch in epochs.items()}
+        sources = corpus.of_parts(documents.source)
+        tasks = [Ranking(ids, source, numbers, mix.seed) for ids, source in zip(corpus.ids, sources, strict=True)]
+        return np.concatenate(list(engine.each(ranks, tasks, stage.placement)))
+
+    return choose(mix, documents, ranked)
+
+
+def written(stage: Stage[Mix], corpus: Corpus, uses: Counts) -> Placed:
+    """Write the mix, and tell what came of it."""
+    mix, placed = stage.parameters, Placed(Funnel(stage.parameters.sources))
+    size = int(((corpus.documents.bytes + _OVERHEAD) * uses).sum())
+    count = shuffle.buckets(int(uses.sum()), size, records.PART)
+    scattered = tuple(stage.scratch / "scattered" / f"{number:05d}" for number in range(len(corpus.parts)))
+    of_parts = zip(corpus.parts, scattered, corpus.of_parts(uses), strict=True)
+    tasks = [Placing(part, target, mix, used, count) for part, target, used in of_parts]
+    with stage.bar(len(uses), "documents") as bar:
+        for part in engine.each(place, tasks, stage.placement):
+            placed.add(part)
+            bar.advance(part.funnel.total.documents_in)
+    gathered = stage.scratch / "gathered"
+    gatherings = [Gathering(scattered, bucket, gathered / f"{bucket:05d}", records.PART) for bucket in range(count)]
+    filled = [one.folder for one, rows in zip(gatherings, engine.each(shuffle.gather, gatherings, stage.placement), strict=True) if rows]
+    shuffle.into_place(filled, stage.out)
+    return placed
 
 
 def run(stage: Stage[Mix]) -> None:
     """Mix the sources; see the module."""
-    mix, made = stage.parameters, stage.manifest("corpus/filter")
-    funnel, by_source = Funnel(mix.sources), defaultdict[str, list[Record]](list)
-    with stage.bar(made.counts.get("documents"), "documents") as bar:
-        for record in records.read(stage.input("corpus/filter")):
-            funnel.enter(record)
-            by_source[record.source].append(record)
-            bar.advance()
-        refuse_empty(mix, by_source)
-        drawn = mixed(by_source, mix)
-        refuse_undrawn(mix, drawn, by_source)
-        _count_unused(funnel, mix, drawn, by_source)
-        records.write(stage.out, (_counted(funnel, record) for record in in_order(drawn, by_source, mix.seed)))
-    told = report(mix, drawn, by_source)
+    mix, corpus = stage.parameters, surveyed(stage, records.parts(stage.input("corpus/filter")))
+    refuse_empty(mix, corpus.documents.held())
+    uses = chosen(stage, corpus)
+    refuse_undrawn(mix, corpus.documents, uses)
+    refuse_short(mix, corpus.documents, uses)
+    placed = written(stage, corpus, uses)
+    told = report(mix, corpus.documents, uses)
     for warning in told["warnings"]:
         stage.terminal.say(f"warning: {warning}")
-    funnel.conclude(stage, told)
-
-
-def refuse_empty(mix: Mix, by_source: dict[str, list[Record]]) -> None:
-    """Raise StageFault for weights that are all zero, and for a weighted source without a document."""
-    weighted = [name for name, source in mix.sources.items() if source.weight > 0]
-    if not weighted:
-        raise StageFault("all weights are 0", where="config/mix.yaml", fix="give a source in data.pretrain.sources a weight above 0")
-    for name in weighted:
-        if not by_source.get(name):
-            raise StageFault(
-                f"the source {name} has weight {mix.sources[name].weight} and no document",
-                where="config/mix.yaml",
-                reason="the others would silently take its share",
-                fix="metrics/clean.json, dedup.json and filter.json say what dropped its documents: loosen that, or set its weight to 0",
-            )
-
-
-def refuse_undrawn(mix: Mix, drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> None:
-    """Raise StageFault for a weighted source of which not one document fits into its part of the budget."""
-    for name, source in mix.sources.items():
-        if source.weight > 0 and not drawn[name]:
-            smallest = min(document.size for document in by_source[name])
-            why = f"its smallest document has {smallest} bytes"
-            if source.synthetic:
-                why += f"; synthetic_max={mix.synthetic_max} limits it"
-            raise StageFault(
-                f"no document of {name} fits into its part of the budget of {mix.budget_bytes} bytes",
-                where="config/mix.yaml",
-                reason=why,
-                fix=f"raise data.pretrain.mix.budget_bytes, or set data.pretrain.sources.{name}.weight=0",
-            )
-
-
-def report(mix: Mix, drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> dict[str, Any]:
-    """Asked and realised: shares of the text in [0, 1], repeats (bytes drawn over bytes there are), bytes per domain, warnings."""
-    there, shares = available(mix, by_source), wanted_shares(mix)
-    sizes = {name: size_of({name: uses}, by_source) for name, uses in drawn.items()}
-    total = sum(sizes.values())
-    rows = {
-        name: {
-            "target_share": round(float(shares[name]), 6),
-            "share": round(size / total, 6),
-            "deviation": round(size / total - float(shares[name]), 6),
-            "bytes_available": there[name],
-            "bytes": size,
-            "repeats": round(size / there[name], 4) if there[name] else 0.0,
-            "epochs": max((use.epoch + 1 for use in drawn[name]), default=0),
-        }
-        for name, size in sizes.items()
-    }
-    synthetic = sum(size for name, size in sizes.items() if mix.sources[name].synthetic)
-    return {
-        "mix": rows,
-        "domains": _by_domain(drawn, by_source),
-        "budget_bytes": mix.budget_bytes,
-        "missing_bytes": mix.budget_bytes - total,
-        "synthetic_share": round(synthetic / total, 6),
-        "warnings": warnings_of(mix, rows, mix.budget_bytes - total, largest_exact_budget(mix, there)),
-    }
-
-
-def warnings_of(mix: Mix, rows: dict[str, dict[str, Any]], missing: int, exact: int) -> list[str]:
-    """What came out otherwise than asked by more than TOLERANCE, and what would mend it."""
-    off = {name: row for name, row in rows.items() if abs(row["deviation"]) > TOLERANCE}
-    told = [f"{name} is {row['share']:.1%} of the mix, not {row['target_share']:.1%}" for name, row in off.items()]
-    if missing > TOLERANCE * mix.budget_bytes:
-        lacking = [name for name, row in rows.items() if row["bytes"] < (1 - TOLERANCE) * row["target_share"] * mix.budget_bytes]
-        told.append(
-            f"the mix lacks {missing} of its {mix.budget_bytes} bytes: too little text in {', '.join(lacking)}; "
-            f"add text, raise data.pretrain.mix.epochs_max, or set data.pretrain.mix.budget_bytes={exact}, at which the weights hold"
-        )
-    return told
-
-
-def _by_domain(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> dict[str, int]:
-    sizes = Counter[str]()
-    for name, uses in drawn.items():
-        for use in uses:
-            record = by_source[name][use.index]
-            sizes[str(record.meta.get("domain", "general"))] += record.size
-    return dict(sorted(sizes.items()))
-
-
-def size_of(drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> int:
-    """UTF-8 bytes of all draws."""
-    return sum(by_source[name][use.index].size for name, uses in drawn.items() for use in uses)
-
-
-def _count_unused(funnel: Funnel, mix: Mix, drawn: dict[str, list[Draw]], by_source: dict[str, list[Record]]) -> None:
-    for name, documents in by_source.items():
-        used = {use.index for use in drawn.get(name, ())}
-        reason = OVER_BUDGET if name in mix.sources and mix.sources[name].weight > 0 else NO_WEIGHT
-        for document in (document for index, document in enumerate(documents) if index not in used):
-            funnel.drop(document, reason)
-
-
-def _counted(funnel: Funnel, record: Record) -> Record:
-    return funnel.repeat(record) if record.meta.get("epoch") else funnel.keep(record)
+    more = {"domains": dict(sorted(placed.domains.items())), "language_bytes": dict(sorted(placed.languages.items()))}
+    placed.funnel.conclude(stage, {**told, **more})

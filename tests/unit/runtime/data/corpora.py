@@ -1,13 +1,14 @@
 """A project with raw text of its own, whose corpus stages are run for real."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from runtime import records, stage
+from runtime import manifest, records, stage
 from runtime.contracts.installed import installed_version
 from runtime.contracts.registry import BY_NAME
 from runtime.records import Record
@@ -73,6 +74,24 @@ class Project:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def tracked(self, name: str, value: Any) -> None:
+        """Put a value of data.pretrain into `params.json`, as the compiler does."""
+        path = self.folder / "params.json"
+        content = json.loads(path.read_text())
+        *above, last = name.split(".")
+        node = content["data"]["pretrain"]
+        for part in above:
+            node = node.setdefault(part, {})
+        node[last] = value
+        path.write_text(json.dumps(content))
+
+    def made(self, stage_name: str, documents: Iterable[Record]) -> None:
+        """Put documents where a stage would have written them."""
+        folder = self.folder / "corpus" / stage_name
+        count = records.write(folder, documents)
+        facts = {"sources": list(self.sources)}
+        (folder / manifest.NAME).write_bytes(manifest.encode(manifest.describe(folder, stage_name, {"documents": count}, facts)))
 
     def run(self, *stages: str) -> None:
         """Run stages, with `config` as it is now."""
