@@ -112,7 +112,7 @@ def test_a_source_that_misses_its_own_share_is_named_however_small_the_share_is(
 def test_the_other_sources_take_over_in_proportion_where_asked_to() -> None:
     corpus = {"a": rows("a", 10), "b": rows("b", 1000), "c": rows("c", 1000)}
     asked = mix({"a": 0.5, "b": 0.375, "c": 0.125}, 2100, epochs_max=1, exhausted="rebalance")
-    assert sizes_of(asked, corpus) == {"a": 100, "b": 1000, "c": 1000}
+    assert sizes_of(asked, corpus) == {"a": 100, "b": 1500, "c": 500}
     told = told_of(asked, corpus)
     assert told["missing_bytes"] == 0
     assert [warning.split(" ")[0] for warning in told["warnings"]] == ["a", "b", "c"]
@@ -206,21 +206,18 @@ weights = st.floats(1e-9, 10)
     sizes=st.tuples(sizes, sizes),
     weights=st.tuples(weights, weights),
     budget=st.integers(1, 2000),
-    epochs=st.integers(1, 4),
-    largest=st.floats(0, 1),
-    exhausted=st.sampled_from(["shrink", "rebalance"]),
+    limits=st.fixed_dictionaries(
+        {"epochs_max": st.integers(1, 4), "synthetic_max": st.floats(0, 1), "exhausted": st.sampled_from(["shrink", "rebalance"])}
+    ),
 )
-def test_no_limit_is_ever_exceeded(
-    sizes: tuple[list[int], ...], weights: tuple[float, float], budget: int, epochs: int, largest: float, exhausted: str
-) -> None:
+def test_no_limit_is_ever_exceeded(sizes: tuple[list[int], ...], weights: tuple[float, float], budget: int, limits: dict[str, Any]) -> None:
     corpus = {name: [Record(f"{name}{n}", "x" * size, name) for n, size in enumerate(part)] for name, part in zip("ab", sizes, strict=True)}
-    more = {"epochs_max": epochs, "synthetic_max": largest, "exhausted": exhausted}
-    documents, uses = mixed(mix(dict(zip("ab", weights, strict=True)), budget, ("b",), **more), corpus)
+    documents, uses = mixed(mix(dict(zip("ab", weights, strict=True)), budget, ("b",), **limits), corpus)
     total, made = (int((documents.bytes * uses * part).sum()) for part in (1, documents.of("b")))
     assert total <= budget
-    assert made <= largest * total + 1e-9
+    assert made <= limits["synthetic_max"] * total + 1e-9
     assert uses.min() >= 0
-    assert uses.max() <= epochs
+    assert uses.max() <= limits["epochs_max"]
     for name in "ab":
         assert np.ptp(uses[documents.of(name)]) <= 1
 
