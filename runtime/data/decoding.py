@@ -1,16 +1,21 @@
-"""Bytes of a file -> text: byte order mark, strict UTF-8, then detection. What cannot be decoded without loss is refused."""
+"""Bytes of a file -> text: byte order mark, strict UTF-8, then detection. What cannot be decoded without loss is refused.
+
+A file that is too long to be held is judged by a sample of it and decoded strictly from there on.
+"""
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from typing import BinaryIO
 
 import ftfy
 from ftfy.badness import is_bad
 from resiliparse.parse.encoding import detect_encoding
 
-from runtime.faults import StageFault
+from runtime.data.quarantine import WITH_LOSS, Unreadable
 
 MARK = "\ufeff"
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
@@ -29,12 +34,17 @@ _CODECS = {
 _CHINESE = ("gb18030", "big5hkscs")
 _USUAL = {"ko": "cp949", "ja": "cp932", "ru": "cp1251"}  # for a declared language, where the detector finds nothing
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_CONTROL_BYTES = bytes(code for code in range(32) if _CONTROL.match(chr(code)))
+_WIDE = ("utf-16", "utf-32")  # the encodings in which the byte of a control character may be half of another character
 # What UTF-8 read as a single-byte encoding never holds: a character beyond those encodings, and one outside ASCII between
 # two within it (a UTF-8 sequence has two bytes or more; Â and Ã may stand before a no-break space that became a blank).
 _NEVER_MOJIBAKE = (re.compile("[\u3000-\U0010ffff]"), re.compile(r"[^\x00-\x7fÂÃ](?<![^\x00-\x7f].)(?![^\x00-\x7f])", re.DOTALL))
 _BINARY_SHARE = 0.02  # of control characters; text with a few stray ones stays well below, compressed or compiled bytes well above
 _DAMAGED_RATIO = 4  # valid multi-byte characters for each invalid one, from which a file is UTF-8 with a fault, not another encoding
 _SAMPLE = 2000
+_DETECTED = 1_000_000  # bytes from the first one outside ASCII that an encoding is found by; detection is slower than decoding
+_BLOCK = 1 << 20
+UNDECODABLE = "undecodable"
 
 
 @dataclass(frozen=True)
@@ -55,13 +65,63 @@ class Decoded:
     byte_order_marks: int
 
 
+@dataclass(frozen=True)
+class Codec:
+    """A Python codec, and how many bytes of byte order mark the file begins with."""
+
+    name: str
+    mark: int = 0
+
+    @property
+    def splits_at_lf(self) -> bool:
+        """Whether the byte LF stands for a line end and nothing else, so that bytes may be split before they are decoded."""
+        return not self.name.startswith(_WIDE)
+
+    @property
+    def lines_are_utf8(self) -> bool:
+        """Whether lines come as UTF-8: those of an encoding that cannot be split at bytes are converted first."""
+        return self.name == "utf-8" or not self.splits_at_lf
+
+
 def decode(data: bytes, where: str, hints: Hints) -> Decoded:
-    """Decode a whole file. Raises StageFault that names `where` and the byte offset."""
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", ""))
-    text, encoding = (_strictly(data, encoding, where, len(mark)), encoding) if mark else _without_mark(data, where, hints)
-    _refuse_binary(text, encoding, where)
+    """Decode a whole file. Raises Unreadable that names `where` and the byte offset."""
+    codec, text = _marked(data), None
+    if codec is None:
+        codec, text = _without_mark(data, where, hints)
+    text = _strictly(data, codec.name, where, codec.mark) if text is None else text
+    _refuse_binary(data, text, codec, where)
     text, removed = without_marks(text)
-    return Decoded(text, encoding, removed + bool(mark))
+    return Decoded(text, codec.name, removed + bool(codec.mark))
+
+
+def codec_of(sample: bytes, whole: bool, where: str, hints: Hints) -> Codec:
+    """How a file is decoded of which `sample` is the beginning, or the whole.
+
+    A file that is UTF-8 but for some bytes is UTF-8: what is wrong shows where it is decoded. Raises Unreadable for a file
+    that is no text.
+    """
+    codec = _marked(sample)
+    if codec is None:
+        wide = _unmarked_utf16(sample[: len(sample) // 2 * 2]) if hints.policy == "auto" else None
+        codec = Codec(wide) if wide else Codec(_narrow(sample if whole else sample[: sample.rfind(b"\n") + 1] or sample, hints))
+    if codec.splits_at_lf:
+        _refuse_binary(sample, None, codec, where)
+    return codec
+
+
+def blocks_of(stream: BinaryIO, codec: Codec, where: str) -> Iterator[str]:
+    """Decode a stream strictly, block by block, its mark left out. Raises Unreadable at the byte."""
+    decoder, read = codecs.getincrementaldecoder(codec.name)(), len(stream.read(codec.mark))
+    while True:
+        block = stream.read(_BLOCK)
+        held = len(decoder.getstate()[0])
+        try:
+            yield decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            raise _fault(where, codec.name, read - held + error.start, error.reason, error.object[error.start :]) from None
+        if not block:
+            return
+        read += len(block)
 
 
 def without_marks(text: str) -> tuple[str, int]:
@@ -95,17 +155,29 @@ def _ftfy() -> ftfy.TextFixerConfig:
     )
 
 
-def _without_mark(data: bytes, where: str, hints: Hints) -> tuple[str, str]:
+def _marked(data: bytes) -> Codec | None:
+    return next((Codec(name, len(mark)) for mark, name in _MARKS if data.startswith(mark)), None)
+
+
+def _without_mark(data: bytes, where: str, hints: Hints) -> tuple[Codec, str | None]:
+    """The codec, and the text where it was decoded to find that out."""
     wide = _unmarked_utf16(data) if hints.policy == "auto" else None
     if wide:
-        return _strictly(data, wide, where), wide
+        return Codec(wide), None
     try:
-        return data.decode(), "utf-8"
+        return Codec("utf-8"), data.decode()
     except UnicodeDecodeError as error:
         if hints.policy == "utf-8" or _is_damaged_utf8(data, error):
-            raise _fault(where, "utf-8", error.start, error.reason) from None
-        encoding = _detect(data, hints)
-        return _strictly(data, encoding, where), encoding
+            raise _fault(where, "utf-8", error.start, error.reason, data[error.start :]) from None
+        return Codec(_detect(data, hints)), None
+
+
+def _narrow(data: bytes, hints: Hints) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return "utf-8" if hints.policy == "utf-8" or _is_damaged_utf8(data, error) else _detect(data, hints)
+    return "utf-8"
 
 
 def _unmarked_utf16(data: bytes) -> str | None:
@@ -118,14 +190,24 @@ def _unmarked_utf16(data: bytes) -> str | None:
 
 
 def _is_damaged_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
-    text = data.decode("utf-8", "replace")
+    near = data[max(0, error.start - _DETECTED) : error.start + _DETECTED]
+    text = near.decode("utf-8", "replace")
     invalid = text.count("\ufffd")
-    valid = sum(character > "\x7f" for character in text) - invalid
+    valid = len(text) - len(text.encode("ascii", "ignore")) - invalid
     cut_off = error.reason == "unexpected end of data" and invalid == 1 and valid > 0
     return cut_off or valid > _DAMAGED_RATIO * invalid
 
 
+def _telling(data: bytes) -> bytes:
+    """The part of a long text that tells its encoding: lines from the first one that holds a byte outside ASCII."""
+    beyond = re.search(rb"[\x80-\xff]", data)
+    start = data.rfind(b"\n", 0, beyond.start()) + 1 if beyond else 0
+    end = data.rfind(b"\n", start, start + _DETECTED) + 1
+    return data[start:end] if end > start else data
+
+
 def _detect(data: bytes, hints: Hints) -> str:
+    data = data if hints.html or len(data) <= _DETECTED else _telling(data)
     label = (detect_encoding(data, from_html_meta=hints.html) or "utf-8").lower()
     if hints.html and label.startswith("utf-16"):  # a declaration that could be read is not in UTF-16, whatever it says
         label = (detect_encoding(data, from_html_meta=False) or "utf-8").lower()
@@ -162,26 +244,40 @@ def _is_common(code: bytes, encoding: str) -> bool:
 
 def _strictly(data: bytes, encoding: str, where: str, start: int = 0) -> str:
     try:
-        return data[start:].decode(encoding)
+        return data[start:].decode(encoding) if start else data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise _fault(where, encoding, start + error.start, error.reason) from None
+        raise _fault(where, encoding, start + error.start, error.reason, error.object[error.start :]) from None
     except LookupError:
-        raise StageFault(f"its encoding {encoding!r} is not supported", where=where, fix="convert the file to UTF-8") from None
+        message, fix = f"its encoding {encoding!r} is not supported", "convert the file to UTF-8"
+        raise Unreadable(message, where, fix=fix, kind=UNDECODABLE, row=data[:_SAMPLE]) from None
 
 
-def _refuse_binary(text: str, encoding: str, where: str) -> None:
-    found = _CONTROL.findall(text)
-    if len(found) > _BINARY_SHARE * len(text):
-        first = _CONTROL.search(text)
-        offset = len(text[: first.start()].encode(encoding)) if first else 0
-        raise _fault(where, encoding, offset, "control characters: this is not text")
+def _refuse_binary(data: bytes, text: str | None, codec: Codec, where: str) -> None:
+    """Raise Unreadable for what decodes but is no text. `text` is looked at where bytes do not tell characters."""
+    if codec.splits_at_lf:
+        found, signs = len(data) - len(data.translate(None, _CONTROL_BYTES)), len(data)
+    else:
+        found, signs = len(_CONTROL.findall(text or "")), len(text or "")
+    if found > _BINARY_SHARE * signs:
+        offset = _first_control(data, text or "", codec)
+        raise _fault(where, codec.name, offset, "control characters: this is not text", data[offset:])
 
 
-def _fault(where: str, encoding: str, offset: int, reason: str) -> StageFault:
-    return StageFault(
+def _first_control(data: bytes, text: str, codec: Codec) -> int:
+    if codec.splits_at_lf:
+        return next(place for place, code in enumerate(data) if code in _CONTROL_BYTES)
+    first = next(place for place, sign in enumerate(text) if _CONTROL.match(sign))
+    return codec.mark + len(text[:first].encode(codec.name))
+
+
+def _fault(where: str, encoding: str, offset: int, reason: str, rest: bytes) -> Unreadable:
+    return Unreadable(
         f"byte {offset} is not {encoding} ({reason})",
-        where=where,
-        reason="a text that is decoded with loss would be learned as it is",
-        fix="restore the file or convert it to UTF-8 (iconv -f ENCODING -t UTF-8), declare the language of the source, "
+        where,
+        WITH_LOSS,
+        "restore the file or convert it to UTF-8 (iconv -f ENCODING -t UTF-8), declare the language of the source, "
         "which helps to tell encodings apart, or take the file out of the source",
+        kind=UNDECODABLE,
+        offset=offset,
+        row=rest[:_SAMPLE],
     )

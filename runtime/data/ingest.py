@@ -1,153 +1,152 @@
 """ingest: raw folders and files of many formats and encodings -> canonical records.
 
 A record's id is a function of its source and its text, so it does not move when other files come and go. Pages keep their
-markup: `clean` extracts the text. The metrics count a file, or a row of JSON, as one document.
+markup: `clean` extracts the text. The metrics count a file, or a row, as one document.
+
+Tasks are bounded by the sizes of the files (`pieces`); each writes parts of its own, which get their numbers when all are
+there. Memory: one file of 16 MB or one document of `max_document_bytes` a worker, several times over while it is decoded.
 """
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from runtime import records
-from runtime.contracts.ingest import Ingest, Source
-from runtime.data import provenance
-from runtime.data.decoding import Decoded, Hints, decode, repair, without_marks
-from runtime.data.funnel import Funnel
-from runtime.data.json_rows import Row, json_document, json_lines
-from runtime.data.listing import SUFFIXES, RawFile, files_of
+from runtime import engine, records
+from runtime.contracts.ingest import SUFFIXES, Ingest, Source
+from runtime.data import pieces, provenance, quarantine
+from runtime.data.archives import locked
+from runtime.data.decoding import Hints
+from runtime.data.funnel import Flow, Funnel
+from runtime.data.listing import RawFile, files_of
+from runtime.data.pieces import Piece, Survey, SurveyTask
+from runtime.data.quarantine import Quarantine
+from runtime.data.reading import Observations, Reader, record_id
 from runtime.faults import StageFault
-from runtime.records import Record
+from runtime.manifest import sha256_of
+from runtime.records import Limit, Record
 from runtime.stage import Stage
 
-EMPTY, OVERSIZED = "empty", "oversized_line"
+__all__ = ["record_id", "run"]
 
 
-@dataclass
-class Observations:
-    """What was found beside the text: files per codec, byte order marks removed, documents whose mojibake was repaired."""
+@dataclass(frozen=True)
+class Task:
+    """Some files of one source, or lines of one; `folder`: where its parts go; `settings` without the sources."""
 
-    encodings: Counter[str] = field(default_factory=Counter)
-    byte_order_marks: int = 0
-    mojibake_repaired: int = 0
-
-    def file(self, decoded: Decoded) -> Decoded:
-        """Note how a file was decoded; returns it."""
-        self.encodings[decoded.encoding] += 1
-        self.byte_order_marks += decoded.byte_order_marks
-        return decoded
-
-    def as_dict(self) -> dict[str, Any]:
-        """The observations, codecs in alphabetical order."""
-        return {**vars(self), "encodings": dict(sorted(self.encodings.items()))}
-
-
-@dataclass
-class Reader:
-    """Reads the documents of one source; what it drops goes to the funnel with a reason."""
-
-    name: str
-    source: Source
+    source: str
+    description: Source
     settings: Ingest
+    pieces: tuple[Piece, ...]
+    folder: Path
+    part: Limit
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a task counted, and the SHA-256 of each file that it read whole, by its path below the source."""
+
+    source: str
+    folder: Path
+    files: int
     funnel: Funnel
     seen: Observations
-
-    def documents(self, file: RawFile) -> Iterator[Record]:
-        """The records of one file. Raises StageFault at the place of a fault."""
-        match self.source.format:
-            case "jsonl":
-                encoding, rows = json_lines(file, self._field(), self.settings.max_line_bytes, self._hints())
-                self.seen.encodings[encoding] += 1
-                yield from self._rows(file, rows)
-            case "json":
-                decoded, rows = json_document(file, self._field(), self._hints())
-                self.seen.file(decoded)
-                yield from self._rows(file, rows)
-            case _:
-                decoded = self.seen.file(decode(file.read(), file.shown, self._hints()))
-                yield from self._accepted(decoded.text, {"path": file.relative})
-
-    def _rows(self, file: RawFile, rows: Iterable[Row]) -> Iterator[Record]:
-        for row in rows:
-            self.seen.byte_order_marks += row.byte_order_marks
-            place = {"path": file.relative, "line": row.line}
-            if row.text is None:
-                self.funnel.enter_bytes(self.name, row.size)
-                self.funnel.drop(self._record("", place), OVERSIZED)
-            else:
-                yield from self._accepted(row.text, place)
-
-    def _accepted(self, text: str, place: dict[str, Any]) -> Iterator[Record]:
-        bare, marks = without_marks(text)
-        mended = repair(bare) if self.settings.fix_mojibake == "suspected" else bare
-        self.seen.byte_order_marks += marks
-        self.seen.mojibake_repaired += mended != bare
-        record = self._record(mended, place)
-        self.funnel.enter(record)
-        reason = self._refusal(mended)
-        if reason:
-            self.funnel.drop(record, reason)
-        else:
-            yield self.funnel.keep(record)
-
-    def _refusal(self, text: str) -> str | None:
-        if not text.strip():
-            return EMPTY
-        limit = self.settings.max_line_bytes
-        long = len(text) * 4 > limit and any(len(line.encode()) > limit for line in text.split("\n"))
-        return OVERSIZED if long else None
-
-    def _record(self, text: str, place: dict[str, Any]) -> Record:
-        meta = {**place, "format": self.source.format, "domain": self.source.domain}
-        return Record(record_id(self.name, text), text, self.name, self.source.language, meta)
-
-    def _hints(self) -> Hints:
-        return Hints(self.settings.encodings, self.source.format == "html", self.source.language)
-
-    def _field(self) -> str:
-        if self.source.text_field is None:
-            raise StageFault(
-                f"the source {self.name} has no text_field",
-                where="config/ingest.yaml",
-                fix=f"set data.pretrain.sources.{self.name}.text_field to the field that holds the text",
-            )
-        return self.source.text_field
-
-
-def record_id(source: str, text: str) -> str:
-    """`<source>-` and the first 16 hexadecimal digits of the SHA-256 of source and text."""
-    digest = hashlib.sha256(f"{source}\0{text}".encode()).hexdigest()
-    return f"{source}-{digest[:16]}"
+    bad: Quarantine
+    hashes: dict[str, str]
 
 
 def run(stage: Stage[Ingest]) -> None:
     """Read every source into records; see the module."""
-    funnel, seen = Funnel(stage.parameters.sources), Observations()
-    listed = {name: _files(stage, name, source) for name, source in stage.parameters.sources.items()}
+    sources = stage.parameters.sources
+    listed = {name: _files(stage, name, source) for name, source in sources.items()}
+    surveys = {name: _surveyed(stage, source, listed[name]) for name, source in sources.items()}
+    tasks = list(_tasks(stage, listed, surveys))
+    funnel, seen, bad = Funnel(sources), Observations(), Quarantine()
+    hashes = {name: {file: survey.sha256 for file, survey in known.items()} for name, known in surveys.items()}
+    written = 0
     with stage.bar(sum(map(len, listed.values())), "files") as bar:
+        for done in engine.each(_read, tasks, stage.placement):
+            funnel.add(done.funnel)
+            seen.add(done.seen)
+            bad.add(done.bad)
+            hashes[done.source].update(done.hashes)
+            written = _collect(done.folder, stage.out, written)
+            bar.advance(done.files)
+    for name, source in sources.items():
+        _refuse_faulty(name, source, stage.parameters, funnel.sources[name], bad)
+    bad.write(stage.out / quarantine.NAME, sources)
+    stage.facts["raw"] = {
+        name: provenance.described((file.relative, hashes[name][file.relative]) for file in listed[name]) for name in listed
+    }
+    _conclude(stage, funnel, seen, bad)
 
-        def ingested() -> Iterator[Record]:
-            for name, source in stage.parameters.sources.items():
-                reader = Reader(name, source, stage.parameters, funnel, seen)
-                for file in listed[name]:
-                    yield from reader.documents(file)
-                    bar.advance()
-                _refuse_empty(name, source, funnel)
 
-        records.write(stage.out, ingested())
-    stage.facts["raw"] = {name: provenance.describe((file.relative, file.path) for file in files) for name, files in listed.items()}
-    funnel.conclude(stage, seen.as_dict())
+def _conclude(stage: Stage[Ingest], funnel: Funnel, seen: Observations, bad: Quarantine) -> None:
+    warnings = bad.warnings()
+    for warning in warnings:
+        stage.terminal.say(f"warning: {warning}")
+    funnel.conclude(stage, {**seen.as_dict(), **({"warnings": warnings} if warnings else {})})
 
 
 def _files(stage: Stage[Ingest], name: str, source: Source) -> list[RawFile]:
     if source.format not in SUFFIXES:
         raise StageFault(f"unknown format {source.format!r}", where="config/ingest.yaml", fix=f"use one of {', '.join(SUFFIXES)}")
+    if source.text_field is None and source.format not in ("text", "html", "markdown"):
+        raise StageFault(
+            f"the source {name} has no text_field",
+            where="config/ingest.yaml",
+            fix=f"set data.pretrain.sources.{name}.text_field to the field that holds the text",
+        )
     return files_of(stage.place_of(source.made), name, source)
 
 
-def _refuse_empty(name: str, source: Source, funnel: Funnel) -> None:
-    flow = funnel.sources[name]
+def _surveyed(stage: Stage[Ingest], source: Source, files: Sequence[RawFile]) -> dict[str, Survey]:
+    """What is known of the long files of a source, by their path below it."""
+    hints = Hints(stage.parameters.encodings, False, source.language)
+    tasks = [SurveyTask(file, hints, pieces.GROUP) for file in files if pieces.is_long(file, source.format)]
+    found = engine.each(pieces.survey, tasks, stage.placement)
+    return {task.file.relative: survey for task, survey in zip(tasks, found, strict=True)}
+
+
+def _tasks(stage: Stage[Ingest], listed: Mapping[str, list[RawFile]], surveys: Mapping[str, Mapping[str, Survey]]) -> Iterator[Task]:
+    settings, number = replace(stage.parameters, sources={}), 0
+    for name, source in stage.parameters.sources.items():
+        for group in pieces.planned(listed[name], surveys[name]):
+            yield Task(name, source, settings, group, stage.scratch / "tasks" / f"{number:06}", records.PART)
+            number += 1
+
+
+def _read(task: Task) -> Done:
+    reader = Reader(task.source, task.description, task.settings)
+    records.write(task.folder, _documents(reader, task.pieces), task.part)
+    hashes = {piece.file.relative: _hash(piece.file) for piece in task.pieces if piece.whole}
+    files = sum(piece.last for piece in task.pieces)
+    return Done(task.source, task.folder, files, reader.funnel, reader.seen, reader.quarantine, hashes)
+
+
+def _documents(reader: Reader, files: Sequence[Piece]) -> Iterator[Record]:
+    for piece in files:
+        yield from reader.documents(piece)
+
+
+def _hash(file: RawFile) -> str:
+    try:
+        return sha256_of(file.path)
+    except OSError as error:
+        raise locked(error, file.shown) from None
+
+
+def _collect(folder: Path, out: Path, written: int) -> int:
+    """Move the parts of a task behind those that are there, but for one without a record; returns how many there are now."""
+    for part in records.parts(folder):
+        if next(records.rows_of(part), None) is not None:
+            part.rename(out / records.part_name(written))
+            written += 1
+    return written
+
+
+def _refuse_faulty(name: str, source: Source, settings: Ingest, flow: Flow, bad: Quarantine) -> None:
+    """Raise StageFault for a source of which too much cannot be read, or nothing is left."""
+    bad.refuse_above(name, flow.documents_in, settings)
     if flow.documents_out == 0:
         raise StageFault(
             f"the source {name} has no text: {flow.documents_in} documents seen, none kept",

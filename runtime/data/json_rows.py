@@ -1,22 +1,22 @@
 """Rows of JSON Lines and JSON files, each with the place it was found at."""
 
-import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
 
-from runtime.data.decoding import MARK, Decoded, Hints, decode
+from runtime.data.decoding import MARK, Codec, Decoded, Hints, decode
+from runtime.data.lines import Line, decoded, lines_of, placed
 from runtime.data.listing import RawFile
-from runtime.faults import StageFault
+from runtime.data.pieces import Piece
+from runtime.data.quarantine import Unreadable
 
+DOCUMENT_BYTES = 100_000_000  # of one JSON file, which is held whole; rows that are more belong into JSON Lines
+NOT_JSON, NOT_AN_OBJECT, NO_FIELD, WRONG_TYPE, OVERSIZED_FILE = "not_json", "not_an_object", "no_text_field", "wrong_type", "oversized_file"
 _MARK = MARK.encode()
-_BLOCK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """`text` is None for a row that was too long to be read; `size` are its bytes; `line` counts from 1."""
 
     text: str | None
@@ -25,118 +25,104 @@ class Row:
     byte_order_marks: int = 0
 
 
-def json_lines(file: RawFile, field: str, longest: int, hints: Hints) -> tuple[str, Iterator[Row]]:
-    """Codec and rows of a JSON Lines file. Lines end in LF alone; blank lines count, but are no rows. Raises StageFault at file:line."""
-    if _is_utf8(file):
-        return "utf-8", _streamed(file, field, longest)
-    decoded = decode(file.read(), file.shown, hints)
-    return decoded.encoding, _split(decoded.text, file, field, longest)
+def json_lines(piece: Piece, codec: Codec, field: str, longest: int) -> Iterator[Row | Unreadable]:
+    """Rows of a JSON Lines file; blank lines count, but are no rows. Raises Unreadable where the rest cannot be read either."""
+    for line in lines_of(piece, codec, longest):
+        if line.content is None:
+            yield Row(None, line.number, line.size)
+            continue
+        bare = line.content
+        while bare.startswith(_MARK):
+            bare = bare.removeprefix(_MARK)
+        if bare and not bare.isspace():
+            yield _row(line, bare, codec, piece.file.shown, field)
 
 
-def json_document(file: RawFile, field: str, hints: Hints) -> tuple[Decoded, list[Row]]:
-    """Rows of a JSON file: a list of objects, or one object. Raises StageFault; `line` is the number of the row."""
-    decoded = decode(file.read(), file.shown, hints)
+def json_document(file: RawFile, field: str, hints: Hints) -> tuple[Decoded, Iterator[Row | Unreadable]]:
+    """Rows of a JSON file: a list of objects, or one object; `line` is the number of the row. Raises Unreadable."""
+    with file.open() as stream:
+        data = stream.read(DOCUMENT_BYTES + 1)
+    if len(data) > DOCUMENT_BYTES:
+        message = f"a JSON file of more than {DOCUMENT_BYTES // 10**6} MB cannot be read at once"
+        fix = "write its rows as JSON Lines (jq -c '.[]' a.json > a.jsonl)"
+        raise Unreadable(message, file.shown, fix=fix, kind=OVERSIZED_FILE, size=file.size)
+    content = decode(data, file.shown, hints)
     try:
-        content = orjson.loads(decoded.text)
+        parsed = orjson.loads(content.text)
     except orjson.JSONDecodeError as error:
-        raise _not_json(f"{file.shown}:{error.lineno}", error) from None
-    objects = cast(list[Any], content) if isinstance(content, list) else [content]
-    texts = (text_of(entry, field, f"{file.shown}: row {number}") for number, entry in enumerate(objects, 1))
-    return decoded, [Row(text, number, len(text.encode())) for number, text in enumerate(texts, 1)]
+        bad = _not_json(error)
+        raise placed(bad, file.shown, error.lineno, None, data) from None
+    objects = cast(list[Any], parsed) if isinstance(parsed, list) else [parsed]
+    return content, (_entry(entry, number, file.shown, field) for number, entry in enumerate(objects, 1))
 
 
-def text_of(row: Any, field: str, where: str) -> str:
-    """The text of one row: a string, or a list of strings that become lines; null is an empty text. Raises StageFault.
+def text_of(row: Any, field: str) -> str:
+    """The text of one row: a string, or a list of strings that become lines; null is an empty text. Raises Unreadable.
 
     Other fields may hold anything, of a different type in every row.
     """
     if not isinstance(row, dict):
         fix = f'write one object a row, as {{"{field}": "..."}}'
-        raise StageFault(f"the row is {_kind(row)}, not a JSON object", where=where, fix=fix)
+        raise Unreadable(f"the row is {kind_of(row)}, not a JSON object", fix=fix, kind=NOT_AN_OBJECT)
     fields = cast(dict[str, Any], row)
     if field not in fields:
-        have = ", ".join(sorted(fields)) or "none"
-        fix = "name the field that holds the text in `text_field`"
-        raise StageFault(f"the row has no field {field!r}; it has: {have}", where=where, fix=fix)
+        raise no_field(field, fields)
     value = fields[field]
     if isinstance(value, list) and all(isinstance(part, str) for part in cast(list[Any], value)):
         return "\n".join(cast(list[str], value))
     if value is None or isinstance(value, str):
         return value or ""
-    raise StageFault(
-        f"the field {field!r} is {_kind(value)}, not a string or a list of strings",
-        where=where,
+    raise Unreadable(
+        f"the field {field!r} is {kind_of(value)}, not a string or a list of strings",
         fix="mend the row, or name another field in `text_field`",
+        kind=WRONG_TYPE,
     )
 
 
-def _streamed(file: RawFile, field: str, longest: int) -> Iterator[Row]:
-    with file.open() as stream:
-        for number, line, size in _lines(stream, longest):
-            yield Row(None, number, size) if line is None else _row(line, number, file, field)
+def no_field(field: str, there: Any, what: str = "row") -> Unreadable:
+    """The fault of a row or a table without the field that holds the text."""
+    have = ", ".join(sorted(there)) or "none"
+    fix = "name the field that holds the text in `text_field`"
+    return Unreadable(f"the {what} has no field {field!r}; it has: {have[:500]}", fix=fix, kind=NO_FIELD)
 
 
-def _split(text: str, file: RawFile, field: str, longest: int) -> Iterator[Row]:
-    for number, line in enumerate(text.split("\n"), 1):
-        data = line.encode()
-        if data.strip():
-            yield _row(data, number, file, field) if len(data) <= longest else Row(None, number, len(data))
-
-
-def _row(line: bytes, number: int, file: RawFile, field: str) -> Row:
-    bare, where = line, f"{file.shown}:{number}"
-    while bare.startswith(_MARK):
-        bare = bare.removeprefix(_MARK)
-    try:
-        content = orjson.loads(bare)
-    except orjson.JSONDecodeError as error:
-        raise _not_json(where, error) from None
-    return Row(text_of(content, field, where), number, len(line), (len(line) - len(bare)) // len(_MARK))
-
-
-def _is_utf8(file: RawFile) -> bool:
-    """Whether all of a file is UTF-8, found block by block."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        with file.open() as stream:
-            while block := stream.read(_BLOCK):
-                decoder.decode(block)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _lines(stream: BinaryIO, longest: int) -> Iterator[tuple[int, bytes | None, int]]:
-    """Number, content (None where it is longer than `longest` bytes) and size of every line that is not blank."""
-    number = 0
-    while line := stream.readline(longest + 2):
-        number += 1
-        content = line.rstrip(b"\r\n")
-        if len(content) > longest:
-            yield number, None, len(line) + (0 if line.endswith(b"\n") else _skip_line(stream))
-        elif content.replace(_MARK, b"").strip():
-            yield number, content, len(line)
-
-
-def _skip_line(stream: BinaryIO) -> int:
-    skipped = 0
-    while part := stream.readline(_BLOCK):
-        skipped += len(part)
-        if part.endswith(b"\n"):
-            break
-    return skipped
-
-
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What JSON calls a value."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return names.get(type(value), "null")
 
 
-def _not_json(where: str, error: orjson.JSONDecodeError) -> StageFault:
-    return StageFault(
+def _row(line: Line, bare: bytes, codec: Codec, shown: str, field: str) -> Row | Unreadable:
+    content = line.content or b""
+    try:
+        parsed = orjson.loads(bare if codec.lines_are_utf8 else decoded(line, codec, shown))
+        return Row(text_of(parsed, field), line.number, line.size, (len(content) - len(bare)) // len(_MARK))
+    except orjson.JSONDecodeError as error:
+        bad = _not_json(error)
+    except Unreadable as error:
+        bad = error
+    try:
+        decoded(line, codec, shown)  # bytes that are not UTF-8 are not JSON either: say what comes first
+    except Unreadable as error:
+        bad = error
+    return placed(bad, shown, line.number, line.offset, content)
+
+
+def _entry(entry: Any, number: int, shown: str, field: str) -> Row | Unreadable:
+    try:
+        text = text_of(entry, field)
+    except Unreadable as bad:
+        row = orjson.dumps(entry)
+        bad = placed(bad, shown, number, None, row)
+        bad.where = f"{shown}: row {number}"
+        return bad
+    return Row(text, number, len(text.encode()))
+
+
+def _not_json(error: orjson.JSONDecodeError) -> Unreadable:
+    return Unreadable(
         f"not JSON: {error.msg} at column {error.colno}",
-        where=where,
         reason="a row that is skipped silently is data lost silently",
         fix="mend the row or delete it",
+        kind=NOT_JSON,
     )

@@ -1,93 +1,84 @@
 """The files of a raw source, in an order that depends on their names alone."""
 
-import gzip
-import os
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
-from runtime.contracts.ingest import Source
+from runtime.contracts.ingest import COMPRESSED, SUFFIXES, Source
+from runtime.contracts.patterns import below_fixed, files_below, fixed_folder, is_pattern
+from runtime.data.archives import size_of, uncompressed
 from runtime.data.provenance import printable
 from runtime.faults import StageFault
-
-SUFFIXES = {
-    "text": (".txt", ".text"),
-    "html": (".html", ".htm", ".xhtml"),
-    "markdown": (".md", ".markdown"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "json": (".json",),
-}
 
 
 @dataclass(frozen=True)
 class RawFile:
-    """`path`: where it is; `shown`: its path as the spec would write it, for messages; `relative`: below the source."""
+    """`path`: where it is; `shown`: its path as the spec would write it, for messages; `relative`: below the source.
+
+    `size`: bytes on disk, as they were when the files were listed.
+    """
 
     path: Path
     shown: str
     relative: str
+    size: int
 
-    @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
-        """The content, uncompressed. Raises StageFault for a damaged archive or a file that cannot be read."""
-        try:
-            with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
-                yield cast(BinaryIO, file)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise StageFault(f"damaged gzip file: {error}", where=self.shown, fix="fetch the file again") from None
-        except OSError as error:
-            raise StageFault(f"cannot be read: {error.strerror or error}", where=self.shown, fix="mend the file or its rights") from None
+    @property
+    def compressed(self) -> bool:
+        """Whether its extension says so."""
+        return self.path.suffix.lower() in COMPRESSED
 
-    def read(self) -> bytes:
-        """The whole content, uncompressed. Raises StageFault."""
-        with self.open() as file:
-            return file.read()
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """The content, uncompressed. Raises as `archives.uncompressed`."""
+        return uncompressed(self.path, self.shown)
 
 
 def files_of(root: Path, name: str, source: Source) -> list[RawFile]:
-    """The files of one source, sorted by their POSIX path below it.
+    """The files of one source, sorted by their POSIX path below it, or below the fixed folder of its pattern.
 
-    A path that is a file is read whatever its name. In a folder only files whose extension belongs to the format
-    (`SUFFIXES`, also with .gz) are read, so licences and notes without one stay out; names that begin with a dot do too.
+    A path that is a file is read whatever its name, and so is all that a pattern matches. In a folder only files whose
+    extension belongs to the format are read, so licences and notes without one stay out; names that begin with a dot do too.
     Raises StageFault where there is none.
     """
-    top = root / source.path
-    if top.is_file():
-        return [RawFile(top, source.path, top.name)]
-    found = sorted((path.relative_to(top).as_posix(), path) for path in _walk(top, ()) if _belongs(path, source.format))
+    fixed = fixed_folder(source.path)
+    top = root / fixed
+    if top.is_file() and not is_pattern(source.path):
+        return [_file(top, fixed, top.name)]
+    belongs = _matched(source.path) if is_pattern(source.path) else _of_format(source.format)
+    try:
+        below = [(path.relative_to(top).as_posix(), path) for path in files_below(top)]
+    except OSError as error:
+        raise StageFault(f"cannot be read: {error.strerror}", where=fixed, fix="mend the folder or its rights") from None
+    found = sorted((relative, path) for relative, path in below if belongs(relative))
     if not found:
         raise _nothing(top, name, source)
-    return [RawFile(path, f"{source.path.rstrip('/')}/{relative}", printable(relative, source.path)) for relative, path in found]
+    return [_file(path, f"{fixed.rstrip('/')}/{relative}", printable(relative, fixed)) for relative, path in found]
 
 
-def _walk(folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Path]:
-    """All files below a folder; a link that leads back to a folder above is not followed a second time."""
-    if not folder.is_dir():
-        return
-    status = folder.stat()
-    here = (status.st_dev, status.st_ino)
-    if here in above:
-        return
-    for entry in os.scandir(folder):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir():
-            yield from _walk(Path(entry.path), (*above, here))
-        else:
-            yield Path(entry.path)
+def _file(path: Path, shown: str, relative: str) -> RawFile:
+    """A name may hold a line end; a message may not."""
+    one_line = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown)
+    return RawFile(path, one_line, relative, size_of(path, one_line))
 
 
-def _belongs(path: Path, format: str) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    return name.endswith(SUFFIXES[format])
+def _matched(path: str) -> Callable[[str], bool]:
+    pattern = below_fixed(path)
+    return lambda relative: pattern.fullmatch(relative) is not None
+
+
+def _of_format(format: str) -> Callable[[str], bool]:
+    endings = SUFFIXES[format]
+    every = endings if format == "parquet" else (*endings, *(ending + packed for ending in endings for packed in COMPRESSED))
+    return lambda relative: relative.lower().endswith(every)
 
 
 def _nothing(top: Path, name: str, source: Source) -> StageFault:
-    wanted = ", ".join(SUFFIXES[source.format])
-    what = f"has no file that ends in {wanted}" if top.is_dir() else "does not exist"
+    if is_pattern(source.path):
+        what = "matches no file" if top.is_dir() else f"begins in {fixed_folder(source.path)}, which does not exist"
+    else:
+        what = f"has no file that ends in {', '.join(SUFFIXES[source.format])}" if top.is_dir() else "does not exist"
     return StageFault(
         f"the source {name} is empty: {source.path} {what}",
         where=source.path,

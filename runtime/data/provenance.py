@@ -14,9 +14,14 @@ def describe(files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
 
     The hash covers raw bytes, so a change of line ends or of encoding is a change of the data.
     """
+    return described((name, sha256_of(path)) for name, path in files)
+
+
+def described(files: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """As `describe`, from the SHA-256 of each file."""
     digest, count = hashlib.sha256(), 0
-    for name, path in files:
-        digest.update(f"{name}\0{sha256_of(path)}\n".encode())
+    for name, sha256 in files:
+        digest.update(f"{name}\0{sha256}\n".encode())
         count += 1
     return {"files": count, "sha256": digest.hexdigest()}
 
