@@ -1,5 +1,8 @@
 """format: instruction rows -> token ids and labels through one chat template."""
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from runtime.contracts.base import Contract, parameters
 
 
@@ -8,21 +11,34 @@ class InstructSource:
     """One file or folder of instruction rows; `format`: alpaca | messages | sharegpt.
 
     `path` is relative to the project root; where it is `made` by a stage, to the experiment.
+    `fields`: name of a field in the format -> its name in the rows; `roles`: tag in the rows -> role, or function_call.
     """
 
     path: str
     format: str
     weight: float
     made: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@parameters
+class Decontaminate:
+    """Rows that hold text of the cases are dropped. `cases`: a file relative to the project root; `ngram`: tokens of a passage."""
+
+    cases: str
+    ngram: int
 
 
 @parameters
 class Format:
     """`sources`: equal weights take all rows once, others over- and undersample the training rows; 0 leaves a source out.
 
-    `truncation`: middle (of the prompt) | none (longer rows are dropped); `train_on`: assistant.
+    `truncation`: middle (of the prompt) | oldest (turns, then middle) | none (longer rows are dropped).
+    `train_on`: assistant (all answers) | last (the last answer of a row).
     `validation`: share of rows in (0, 1); `by`: row.
     `seq_length`: a formatted row holds at most seq_length + 1 ids.
+    `bad_rows`: refuse | quarantine. `long_from`: rows of so many ids and more are counted apart; 0: half of seq_length.
     """
 
     sources: dict[str, InstructSource]
@@ -32,6 +48,9 @@ class Format:
     by: str
     seq_length: int
     seed: int
+    bad_rows: str = "refuse"
+    decontaminate: Decontaminate | None = None
+    long_from: int = 0
 
 
 CONTRACT = Contract(
@@ -41,6 +60,6 @@ CONTRACT = Contract(
     inputs=("tokenizer", "synthetic"),
     output="instruct",
     reads_files=("config/template.yaml",),
-    environment=("python", "orjson", "zstandard", "sentencepiece", "xxhash"),
+    environment=("python", "orjson", "zstandard", "sentencepiece", "xxhash", "numpy"),
     tracked={"data.instruct.truncation": "truncation", "model.seq_length": "seq_length"},
 )

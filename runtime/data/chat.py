@@ -1,114 +1,136 @@
-"""The chat template: the one function that turns messages into ids, for training rows and for prompts alike.
+"""The chat template at work: the one function that turns messages into ids, for training rows and for prompts alike.
 
 Rows are put together from ids, never from text: what people write is encoded apart from the markers, so no text can forge a
 marker, and a prompt is a prefix of its row, id by id.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-import yaml
-from pydantic import TypeAdapter, ValidationError
-
-from runtime.contracts.base import parameters
 from runtime.data.encoding import Vocabulary
+from runtime.data.template import START, Parts, Piece, Role, Template, check_pieces, load_template
 from runtime.faults import StageFault
 
+__all__ = ["Piece", "Role", "Template", "check_pieces", "load_template"]
+
 IGNORED = -100  # a label that mindformers' loss leaves out (`ignore_token_id`)
-START = "start"
+SYSTEM = "system"
 
 
-@parameters
-class Role:
-    """The turn of one role: open, header, content, close, and `after` before the next turn. `open` may be None."""
+@dataclass(frozen=True)
+class Call:
+    """An answer's call of a tool; `arguments` is a JSON object."""
 
-    open: str | None
-    header: str
-    close: str
-    after: str
-    trained: bool
-    follows: tuple[str, ...]
-
-
-@parameters
-class Template:
-    """`begin`: the piece every row begins with, the tokenizer's bos; `instruction_input`: text between the two fields."""
-
-    begin: str
-    roles: dict[str, Role]
-    instruction_input: str
+    name: str
+    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a dialogue."""
+    """One turn of a dialogue. calls: of an answer, behind its text; tools: of a system turn, JSON objects that may be called."""
 
     role: str
     content: str
+    calls: tuple[Call, ...] = ()
+    tools: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Ids that belong together. trained: they have labels; content: they come from a message, not from the template."""
+    """Ids that belong together. trained: they have labels; content: they are the text of a message, not of the template.
+
+    turn: index of the message they stand at, -1 before the first one.
+    """
 
     ids: tuple[int, ...]
     trained: bool = False
     content: bool = False
+    turn: int = -1
 
 
-def load_template(path: Path) -> Template:
-    """Read a compiled template. Raises StageFault that lists every unknown, missing or contradictory entry."""
-    try:
-        template = TypeAdapter(Template).validate_json(json.dumps(yaml.safe_load(path.read_text("utf-8"))), strict=True)
-    except ValidationError as error:
-        raise _broken(path, [f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}" for fault in error.errors()]) from None
-    except (OSError, yaml.YAMLError, TypeError, ValueError) as error:
-        raise _broken(path, [str(error).replace("\n", " ")]) from None
-    if wrong := [*_contradictions(template)]:
-        raise _broken(path, wrong)
-    return template
+@dataclass
+class Renderer:
+    """A template with a vocabulary; the ids of the template's own texts are encoded once."""
+
+    template: Template
+    vocabulary: Vocabulary
+    _known: dict[Parts, tuple[int, ...]] = field(default_factory=dict[Parts, tuple[int, ...]])
+
+    def render(self, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = "") -> list[Segment]:
+        """As the function `render`."""
+        turns = check_order(self.template, with_system(self.template, messages), where)
+        segments = [] if self.template.begin is None else [Segment(self._ids((Piece(piece=self.template.begin),)))]
+        for index, message in enumerate(turns):
+            role, before = self.template.roles[message.role], turns[index - 1].role if index else START
+            joint = role.between.get(before)
+            segments.append(Segment(self._head(role) if joint is None else self._ids(joint), turn=index))
+            segments += self._body(message, role.trained, index, where)
+            following = turns[index + 1].role if index + 1 < len(turns) else None
+            if following is None or message.role not in self.template.roles[following].between:
+                segments += self._end(role, index, last=following is None and not generation_prompt)
+        if generation_prompt:
+            segments.append(Segment(self._head(answering_role(self.template)), turn=len(turns)))
+        return segments
+
+    def _head(self, role: Role) -> tuple[int, ...]:
+        return self._ids(() if role.open is None else (Piece(piece=role.open),)) + self._ids(role.header)
+
+    def _end(self, role: Role, turn: int, last: bool) -> Iterator[Segment]:
+        closing = () if role.close is None else (Piece(piece=role.close),)
+        yield Segment(self._ids(role.footer) + self._ids(closing), role.trained, turn=turn)
+        if not last:
+            yield Segment(self._ids(role.after), turn=turn)
+
+    def _body(self, message: Message, trained: bool, turn: int, where: str) -> list[Segment]:
+        """What a message says: its text, and the tools that it offers or calls."""
+        said = Segment(tuple(self.vocabulary.encode(message.content)), trained, content=True, turn=turn)
+        if message.tools:
+            offered = Segment(self._offered(message.tools, where), trained, turn=turn)
+            tools = self.template.tools
+            return [offered, said] if tools is not None and tools.place == "before" else [said, offered]
+        return [said, Segment(self._called(message, where), trained, turn=turn)] if message.calls else [said]
+
+    def _offered(self, offered: Sequence[Mapping[str, Any]], where: str) -> tuple[int, ...]:
+        tools = self.template.tools
+        if tools is None:
+            raise _speaks_no_tools("tools", where)
+        texts = tools.separator.join(json.dumps(tool, ensure_ascii=False, indent=tools.indent) for tool in offered)
+        return self._ids(tools.before) + tuple(self.vocabulary.encode(texts)) + self._ids(tools.after)
+
+    def _called(self, message: Message, where: str) -> tuple[int, ...]:
+        calls, ids = self.template.calls, list[int]()
+        if calls is None:
+            raise _speaks_no_tools("calls", where)
+        for number, call in enumerate(message.calls):
+            if message.content or number:
+                ids += self._ids(calls.separator)
+            text = json.dumps({"name": call.name, calls.arguments: call.arguments}, ensure_ascii=False)
+            ids += [*self._ids(calls.before), *self.vocabulary.encode(text), *self._ids(calls.after)]
+        return tuple(ids)
+
+    def _ids(self, parts: Parts) -> tuple[int, ...]:
+        """Ids of a part of the template, which is encoded apart from what people write."""
+        if parts not in self._known:
+            self._known[parts] = tuple(self._encoded(parts))
+        return self._known[parts]
+
+    def _encoded(self, parts: Parts) -> Iterator[int]:
+        for part in (parts,) if isinstance(parts, str) else parts:
+            if isinstance(part, Piece):
+                yield self.vocabulary.special[part.piece]
+            else:
+                yield from self.vocabulary.encode(part)
 
 
-def _contradictions(template: Template) -> Iterable[str]:
-    for name, role in template.roles.items():
-        yield from (
-            f"roles.{name}.follows: {other} is no role, and not {START}" for other in role.follows if other not in (*template.roles, START)
-        )
-        if template.begin in (role.open, role.close):
-            yield f"roles.{name}: {template.begin} begins the row and must not stand inside it"
-    if not any(role.trained for role in template.roles.values()):
-        yield "roles: none is trained"
-
-
-def _broken(path: Path, wrong: Sequence[str]) -> StageFault:
+def _speaks_no_tools(name: str, where: str) -> StageFault:
     return StageFault(
-        "; ".join(wrong),
-        where=str(path),
-        reason="rows would differ between training and evaluation",
-        fix="mend the file in specs/template/ and compile again",
+        "the row has tools, and the template does not say how they are written",
+        where=where,
+        reason=f"the template has no `{name}`",
+        fix="use a template that has them, such as qwen, or take the rows out",
     )
-
-
-def check_pieces(template: Template, vocabulary: Vocabulary, where: str = "config/template.yaml") -> None:
-    """Raise StageFault unless all markers of the template are special pieces, and `begin` is the tokenizer's bos."""
-    used = [template.begin, *(piece for role in template.roles.values() for piece in (role.open, role.close) if piece is not None)]
-    unknown = sorted({piece for piece in used if piece not in vocabulary.special})
-    if unknown:
-        raise StageFault(
-            f"{', '.join(unknown)}: no special piece of the tokenizer",
-            where=where,
-            reason="as text they would be cut into ordinary pieces, and an answer would have no end",
-            fix=f"add them to tokenizer.special_tokens.user; the tokenizer has {', '.join(vocabulary.special)}",
-        )
-    if vocabulary.special[template.begin] != vocabulary.bos:
-        raise StageFault(
-            f"begin is {template.begin}, not the tokenizer's bos",
-            where=where,
-            reason="the model was pre-trained on documents that begin with bos",
-            fix="use the text of bos",
-        )
 
 
 def render(
@@ -116,25 +138,18 @@ def render(
 ) -> list[Segment]:
     """The segments of a dialogue, from the begin piece to the last `close`; with `generation_prompt` on to the head of the answer to come.
 
-    Raises StageFault (located by `where`) for unknown roles and for a wrong order of roles.
+    Raises StageFault (located by `where`) for unknown roles, for a wrong order of roles, and for tools that the template cannot write.
     """
-    check_order(template, messages, where)
-    segments = [Segment((vocabulary.special[template.begin],))]
-    for index, message in enumerate(messages):
-        role = template.roles[message.role]
-        segments += [
-            _head(role, vocabulary),
-            Segment(tuple(vocabulary.encode(message.content)), role.trained, content=True),
-            Segment((vocabulary.special[role.close],), role.trained),
-        ]
-        if generation_prompt or index + 1 < len(messages):
-            segments.append(Segment(tuple(vocabulary.encode(role.after))))
-    return [*segments, _head(answering_role(template), vocabulary)] if generation_prompt else segments
+    return Renderer(template, vocabulary).render(messages, generation_prompt=generation_prompt, where=where)
 
 
-def _head(role: Role, vocabulary: Vocabulary) -> Segment:
-    opening = () if role.open is None else (vocabulary.special[role.open],)
-    return Segment((*opening, *vocabulary.encode(role.header)))
+def with_system(template: Template, messages: Sequence[Message]) -> list[Message]:
+    """The messages, with the template's own system text before those that have none."""
+    first = messages[0] if messages and messages[0].role == SYSTEM else None
+    if template.default_system is None or (first is not None and first.content):
+        return list(messages)
+    others = messages[1:] if first is not None else messages
+    return [Message(SYSTEM, template.default_system, tools=first.tools if first is not None else ()), *others]
 
 
 def answering_role(template: Template) -> Role:
@@ -142,8 +157,8 @@ def answering_role(template: Template) -> Role:
     return next(role for role in template.roles.values() if role.trained)
 
 
-def check_order(template: Template, messages: Sequence[Message], where: str = "") -> None:
-    """Raise StageFault that shows the tags found and the tags expected."""
+def check_order(template: Template, messages: Sequence[Message], where: str = "") -> Sequence[Message]:
+    """The same messages. Raises StageFault that shows the tags found and the tags expected."""
     found = [message.role for message in messages]
     expected = f"expected tags: {', '.join(template.roles)}"
     if unknown := sorted(set(found) - set(template.roles)):
@@ -162,18 +177,19 @@ def check_order(template: Template, messages: Sequence[Message], where: str = ""
                 reason=f"the template lets {role} follow {allowed} only",
                 fix="mend the row; it is not repaired silently",
             )
+    return messages
 
 
 def stop_ids(template: Template, vocabulary: Vocabulary) -> tuple[int, ...]:
     """Ids that end an answer: what closes the trained turns, and the tokenizer's eos."""
-    closing = [vocabulary.special[role.close] for role in template.roles.values() if role.trained]
+    closing = [vocabulary.special[role.close] for role in template.roles.values() if role.trained and role.close is not None]
     return tuple(dict.fromkeys([*closing, vocabulary.eos]))
 
 
 def prompt_messages(template: Template, instruction: str, input: str = "", system: str = "") -> list[Message]:
     """The messages before the answer of an instruction row."""
     content = f"{instruction}{template.instruction_input}{input}" if input else instruction
-    return [*([Message("system", system)] if system else []), Message("user", content)]
+    return [*([Message(SYSTEM, system)] if system else []), Message("user", content)]
 
 
 def ids_of(segments: Iterable[Segment]) -> list[int]:

@@ -1,125 +1,178 @@
-"""Instruction rows of the known formats -> dialogues, each with the place it was read from.
+"""Instruction rows of the known formats -> the messages of a dialogue.
 
-alpaca     {"instruction": str, "input": str?, "output": str, "system": str?}
-messages   {"messages": [{"role": system | user | assistant, "content": str}, ...]}
-sharegpt   {"conversations": [{"from": system | human | gpt, "value": str}, ...]}
+alpaca     {"instruction": str, "input": str?, "output": str, "system": str?, "history": [[question, answer], ...]?, "tools": ...?}
+messages   {"messages": [{"role": system | developer | user | assistant | tool, "content": str | [parts] | null,
+           "tool_calls": [...]?}, ...], "tools": ...?}
+sharegpt   {"conversations": [{"from": system | human | gpt | function_call | observation | tool, "value": str}, ...],
+           "system": str?, "tools": ...?}
+
+`tools` is a list of JSON objects or such a list as text. A source can map its own names of fields and tags to these.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-import orjson
-
-from runtime.data.chat import Message, Template, prompt_messages
-from runtime.data.provenance import printable
+from runtime.contracts.format import InstructSource
+from runtime.data.chat import SYSTEM, Message, Template, prompt_messages
+from runtime.data.tool_calls import call_of, calls_of, tools_of
 from runtime.faults import StageFault
 
 JSON = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Dialogue:
-    """One row. messages: the last one is the answer that is trained; where: file:line."""
-
-    source: str
-    messages: tuple[Message, ...]
-    where: str
+Reader = Callable[[JSON, str], list[Message]]
+ANSWER, CALL, TOOL = "assistant", "function_call", "tool"
 
 
 @dataclass(frozen=True)
 class Turns:
-    """How a format spells a list of turns; `roles`: its tags -> roles of the template."""
+    """How a format spells a list of turns; `roles`: its tags -> roles of the template, or CALL."""
 
     field: str
     role: str
     content: str
-    roles: dict[str, str]
+    roles: Mapping[str, str]
 
 
-MESSAGES = Turns("messages", "role", "content", {"system": "system", "user": "user", "assistant": "assistant"})
-SHAREGPT = Turns("conversations", "from", "value", {"system": "system", "human": "user", "gpt": "assistant"})
+MESSAGES = Turns(
+    "messages",
+    "role",
+    "content",
+    {SYSTEM: SYSTEM, "user": "user", ANSWER: ANSWER, "developer": SYSTEM, TOOL: TOOL, "function": TOOL},
+)
+SHAREGPT = Turns(
+    "conversations",
+    "from",
+    "value",
+    {SYSTEM: SYSTEM, "human": "user", "gpt": ANSWER, CALL: CALL, "observation": TOOL, TOOL: TOOL},
+)
 TURNS = {"messages": MESSAGES, "sharegpt": SHAREGPT}
+ALPACA = "alpaca"
 
 
-def read(root: Path, path: str, format: str, source: str, template: Template) -> Iterator[Dialogue]:
-    """All dialogues of a file or folder (relative to `root`), in the order of file names and lines.
+def reader_of(source: InstructSource, template: Template) -> Reader:
+    """A function of a row and its file:line that returns the messages of the row, an answer last.
 
-    Raises StageFault at the first row that cannot be trained on: file:line, what was found, what was expected.
+    It raises StageFault for a row that cannot be trained on: where, what was found, what was expected.
     """
-    reader = _reader(format, template)
-    for name, file in files_of(root, path):
-        for where, row in _rows(name, file):
-            yield Dialogue(source, tuple(_answered(reader(row, where), where)), where)
+    if source.format == ALPACA:
+        read: Reader = _Alpaca(template)
+    elif source.format in TURNS:
+        turns = TURNS[source.format]
+        read = _Turns(replace(turns, roles={**turns.roles, **source.roles}), source.format)
+    else:
+        raise StageFault(f"unknown format {source.format!r}", where="config/format.yaml", fix=f"use one of alpaca, {', '.join(TURNS)}")
+    names = {theirs: ours for ours, theirs in source.fields.items()}
+    return lambda row, where: _answered(read(_renamed(row, names), where), where)
 
 
-def _reader(format: str, template: Template) -> Callable[[JSON, str], list[Message]]:
-    if format == "alpaca":
-        return lambda row, where: _alpaca(row, where, template)
-    if format not in TURNS:
-        raise StageFault(f"unknown format {format!r}", where="config/format.yaml", fix=f"use one of alpaca, {', '.join(TURNS)}")
-    return lambda row, where: _turns(row, where, format)
+def _renamed(value: JSON, names: Mapping[str, str]) -> JSON:
+    """A row whose fields, and those of its turns, have the names of the format."""
+    if not names:
+        return value
+    named = {name: content for name, content in value.items() if name not in names.values() or name in names}
+    return {names.get(name, name): _renamed_turns(content, names) for name, content in named.items()}
 
 
-def files_of(root: Path, path: str) -> list[tuple[str, Path]]:
-    """Names relative to the project root, and where they lie."""
-    place = root / path
-    inside = (file for file in place.rglob("*.jsonl") if file.is_file())
-    files = sorted(inside, key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
-    if not files or not files[0].is_file():
-        raise StageFault(
-            f"{path} is neither a file nor a folder with *.jsonl",
-            where="config/format.yaml",
-            fix="mend data.instruct.sources.*.path (relative to the project root)",
-        )
-    return [(printable(file.relative_to(root).as_posix(), path), file) for file in files]
+def _renamed_turns(content: Any, names: Mapping[str, str]) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [_renamed(cast(JSON, item), names) if isinstance(item, dict) else item for item in cast(list[Any], content)]
 
 
-def _rows(name: str, file: Path) -> Iterator[tuple[str, JSON]]:
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip(b" \t\r\n\xef\xbb\xbf"):
-                continue
-            where = f"{name}:{number}"
-            try:
-                row = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
-            except orjson.JSONDecodeError as error:
-                raise StageFault(f"not a JSON object: {error}", where=where, fix="one JSON object a line, in UTF-8") from None
-            if not isinstance(row, dict):
-                raise StageFault(f"a {type(row).__name__}, not a JSON object", where=where, fix="one JSON object a line")
-            yield where, row
+@dataclass(frozen=True)
+class _Alpaca:
+    """The reader of Alpaca rows."""
+
+    template: Template
+
+    def __call__(self, row: JSON, where: str) -> list[Message]:
+        if "instruction" not in row and (other := next((name for name, turns in TURNS.items() if turns.field in row), None)):
+            raise StageFault(f"no 'instruction'; the row has {_shape(row)}", where=where, fix=f"set the source's format to {other}")
+        instruction = _text(row, "instruction", where)
+        input, system = (_optional(row, name, where) for name in ("input", SYSTEM))
+        answer = _text(row, "output", where)
+        asked = prompt_messages(self.template, instruction, input)
+        return [*_system(system, row, where), *_history(row, where), *asked, Message(ANSWER, answer)]
 
 
-def _alpaca(row: JSON, where: str, template: Template) -> list[Message]:
-    if other := next((name for name, turns in TURNS.items() if turns.field in row), None):
-        raise StageFault(f"no 'instruction'; the row has {_shape(row)}", where=where, fix=f"set the source's format to {other}")
-    instruction = _text(row, "instruction", where)
-    input, system = (_text(row, name, where) if row.get(name) is not None else "" for name in ("input", "system"))
-    answer = _text(row, "output", where)
-    return [*prompt_messages(template, instruction, input, system), Message("assistant", answer)]
+def _history(row: JSON, where: str) -> Iterator[Message]:
+    for pair in _items(row.get("history"), "history", where):
+        if not isinstance(pair, list) or [type(text) for text in cast(list[Any], pair)] != [str, str]:
+            raise StageFault("'history' is no list of [question, answer]", where=where, fix="write pairs of texts")
+        yield from map(Message, ("user", ANSWER), cast(list[str], pair))
 
 
-def _turns(row: JSON, where: str, format: str) -> list[Message]:
-    turns = TURNS[format]
-    items = row.get(turns.field)
-    expected = f"expected tags: {', '.join(turns.roles)}"
-    if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
-        raise StageFault(
-            f"no list '{turns.field}'; the row has {_shape(row)}; {expected}",
-            where=where,
-            reason="the source's format is " + format,
-            fix="set the format that fits",
-        )
-    found = [str(item.get(turns.role)) for item in items]
-    if unknown := [tag for tag in dict.fromkeys(found) if tag not in turns.roles]:
-        raise StageFault(
-            f"unknown tag {', '.join(unknown)}; found tags: {', '.join(found)}; {expected}",
-            where=where,
-            reason="the source's format is " + format,
-            fix="rename the tags, or set the format that fits",
-        )
-    return [Message(turns.roles[tag], _text(item, turns.content, where)) for tag, item in zip(found, items, strict=True)]
+def _items(value: Any, name: str, where: str) -> list[Any]:
+    if value is None or value == "":
+        return []
+    if not isinstance(value, list):
+        raise StageFault(f"'{name}' is {type(value).__name__}, not a list", where=where, fix=f"write '{name}' as a list, or leave it out")
+    return cast(list[Any], value)
+
+
+def _system(text: str, row: JSON, where: str) -> list[Message]:
+    """The system turn, where there is a text or there are tools for it."""
+    tools = tools_of(row.get("tools"), where)
+    return [Message(SYSTEM, text, tools=tools)] if text or tools else []
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """The reader of rows that are lists of turns."""
+
+    turns: Turns
+    format: str
+
+    def __call__(self, row: JSON, where: str) -> list[Message]:
+        messages = [self._message(item, tag, where) for item, tag in self._tagged(row, where)]
+        if messages[0].role == SYSTEM:
+            return [replace(messages[0], tools=tools_of(row.get("tools"), where)), *messages[1:]]
+        return [*_system(_optional(row, SYSTEM, where), row, where), *messages]
+
+    def _tagged(self, row: JSON, where: str) -> list[tuple[JSON, str]]:
+        """The turns with their tags, all of which are known."""
+        items, expected = row.get(self.turns.field), f"expected tags: {', '.join(self.turns.roles)}"
+        if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in cast(list[Any], items)):
+            raise StageFault(
+                f"no list '{self.turns.field}'; the row has {_shape(row)}; {expected}",
+                where=where,
+                reason="the source's format is " + self.format,
+                fix="set the format that fits, or map the names of its fields",
+            )
+        found = [(cast(JSON, item), str(item.get(self.turns.role))) for item in cast(list[Any], items)]
+        if unknown := [tag for tag in dict.fromkeys(tag for _, tag in found) if tag not in self.turns.roles]:
+            raise StageFault(
+                f"unknown tag {', '.join(unknown)}; found tags: {', '.join(tag for _, tag in found)}; {expected}",
+                where=where,
+                reason="the source's format is " + self.format,
+                fix="map the tags in `roles` of the source, or set the format that fits",
+            )
+        return found
+
+    def _message(self, item: JSON, tag: str, where: str) -> Message:
+        role = self.turns.roles[tag]
+        if role == CALL:
+            return Message(ANSWER, "", calls=calls_of(_text(item, self.turns.content, where), where))
+        called = _items(item.get("tool_calls"), "tool_calls", where)
+        calls = tuple(call_of(call, where) for call in called)
+        if calls and role != ANSWER:
+            raise StageFault(f"'tool_calls' in a turn of {tag}", where=where, fix=f"only {ANSWER} calls tools")
+        content = "" if calls and item.get(self.turns.content) is None else _content(item, self.turns.content, where)
+        return Message(role, content, calls=calls)
+
+
+def _content(item: JSON, name: str, where: str) -> str:
+    """A text, or the texts of a list of parts; parts of another kind are refused."""
+    parts = item.get(name)
+    if not isinstance(parts, list):
+        return _text(item, name, where)
+    texts = list[str]()
+    for part in cast(list[Any], parts):
+        kind = cast(JSON, part).get("type") if isinstance(part, dict) else type(part).__name__
+        if kind != "text" or not isinstance(part.get("text"), str):
+            raise StageFault(f"'{name}' has a part of type {kind}", where=where, fix="only text can be trained on; take the row out")
+        texts.append(part["text"])
+    return "".join(texts)
 
 
 def _shape(row: JSON) -> str:
@@ -137,13 +190,17 @@ def _shape(row: JSON) -> str:
     return f"{fields} with tags {', '.join(sorted(tags))}" if tags else fields
 
 
+def _optional(row: JSON, name: str, where: str) -> str:
+    return _text(row, name, where) if row.get(name) is not None else ""
+
+
 def _text(row: JSON, name: str, where: str) -> str:
     if name not in row or row[name] is None:
         raise StageFault(
             f"no '{name}'; the row has {_shape(row)}",
             where=where,
             reason="a training row needs it",
-            fix=f"add '{name}', or take the row out",
+            fix=f"add '{name}', map it in `fields` of the source, or take the row out",
         )
     if not isinstance(row[name], str):
         raise StageFault(f"'{name}' is {type(row[name]).__name__}, not text", where=where, fix=f"write '{name}' as a string")
@@ -151,7 +208,7 @@ def _text(row: JSON, name: str, where: str) -> str:
 
 
 def _answered(messages: list[Message], where: str) -> list[Message]:
-    if messages[-1].role != "assistant":
+    if messages[-1].role != ANSWER:
         raise StageFault(
             f"the last turn is {messages[-1].role}; tags: {', '.join(message.role for message in messages)}",
             where=where,

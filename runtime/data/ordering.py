@@ -1,11 +1,8 @@
 """A seeded order of documents that depends on their identity alone: no random generator whose stream may change."""
 
-import re
 import unicodedata
 
 import xxhash
-
-_SPACE = re.compile(r"\s+")
 
 
 def rank(seed: int, *parts: object) -> int:
@@ -18,7 +15,16 @@ def unit(seed: int, *parts: object) -> float:
     return (rank(seed, *parts) >> 11) / 2**53
 
 
-def fingerprint(text: str) -> str:
-    """Equal for texts that differ only in white space, case and width of characters (xxHash3, 128 bits)."""
-    folded = _SPACE.sub("", unicodedata.normalize("NFKC", text).casefold())
+def folded(text: str) -> str:
+    """Equal for texts that differ only in white space, case and width of characters."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def digest(folded: str) -> str:
+    """xxHash3 of a folded text, 128 bits."""
     return xxhash.xxh3_128_hexdigest(folded.encode())
+
+
+def fingerprint(text: str) -> str:
+    """Equal for texts whose `folded` form is."""
+    return digest(folded(text))

@@ -4,28 +4,39 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from samples import TOKENIZER, Experiment
 
 from runtime import records
 from runtime.contracts import format as contract
 from runtime.contracts import tokenizer as tokenizer_contract
-from runtime.data.chat import IGNORED, Message, Template
+from runtime.data import row_index
+from runtime.data.chat import IGNORED, Message, Renderer, Template
+from runtime.data.dialogue_rows import Encoder, Row, Unusable, keys_of, without_middle
 from runtime.data.encoding import Vocabulary
-from runtime.data.format import Row, Unusable, encode_dialogue, keys_of, repeat, split_rows, weigh, without_middle
-from runtime.data.instructions import Dialogue
+from runtime.data.row_index import INDEX, split_rows, weigh
 from runtime.faults import StageFault
 from runtime.records import Record
 
 SETTINGS = contract.Format(sources={}, truncation="middle", train_on="assistant", validation=0.1, by="row", seq_length=64, seed=42)
 
 
-def dialogue(asked: str, answer: str) -> Dialogue:
-    return Dialogue("one", (Message("user", asked), Message("assistant", answer)), "rows.jsonl:1")
+def dialogue(asked: str, answer: str) -> list[Message]:
+    return [Message("user", asked), Message("assistant", answer)]
 
 
-def row(id: str, prompt: str = "p", source: str = "one") -> Row:
-    return Row(id, source, prompt, [1, 2], [IGNORED, 2])
+def encode_dialogue(messages: list[Message], template: Template, vocabulary: Vocabulary, settings: contract.Format) -> Row:
+    return Encoder(Renderer(template, vocabulary), settings).encode(messages, "rows.jsonl:1")
+
+
+def entries(rows: list[tuple[int, int, int]]) -> row_index.Entries:
+    """Rows of (key, prompt, source)."""
+    return np.array([((0, key), (0, prompt), 0, 0, 2, 1, 2, source, 0) for key, prompt, source in rows], INDEX)
+
+
+def keys(found: row_index.Entries) -> list[int]:
+    return [int(key) for key in found["key"][:, 1]]
 
 
 def test_middle_truncation_keeps_the_head_of_the_prompt_and_the_whole_answer(template: Template, vocabulary: Vocabulary) -> None:
@@ -72,32 +83,47 @@ def test_copies_are_found_whatever_their_case_width_and_blanks() -> None:
 
 
 def test_no_prompt_is_on_both_sides_and_the_share_is_kept() -> None:
-    rows = [row(f"{prompt}-{copy}", f"p{prompt}") for prompt in range(50) for copy in range(1 + prompt % 3)]
-    train, validation = split_rows(rows, 0.1, 42)
-    assert not {one.prompt for one in train} & {one.prompt for one in validation}
-    assert sorted(one.id for one in train + validation) == sorted(one.id for one in rows)
-    assert 0.1 * len(rows) - 1 <= len(validation) <= 0.1 * len(rows) + 3
-    assert split_rows(rows, 0.1, 43)[1] != validation == split_rows(rows, 0.1, 42)[1]
+    rows = entries([(prompt * 10 + copy, prompt, 0) for prompt in range(50) for copy in range(1 + prompt % 3)])
+    held_out = split_rows(rows, 0.1, 42)
+    assert not {*rows["prompt"][held_out][:, 1]} & {*rows["prompt"][~held_out][:, 1]}
+    assert 0.1 * len(rows) - 1 <= held_out.sum() <= 0.1 * len(rows) + 3
+    assert (split_rows(rows, 0.1, 43) != held_out).any() and (split_rows(rows, 0.1, 42) == held_out).all()
+    order = np.random.default_rng(1).permutation(len(rows))
+    assert keys(rows[order][split_rows(rows[order], 0.1, 42)]) == [key for key in keys(rows[order]) if key in keys(rows[held_out])]
 
 
-@pytest.mark.parametrize("rows", [[], [row("a")], [row("a"), row("b")]])
-def test_rows_that_cannot_fill_both_sides_are_refused(rows: list[Row]) -> None:
+@pytest.mark.parametrize("rows", [[], [(1, 1, 0)], [(1, 1, 0), (2, 1, 0)]])
+def test_rows_that_cannot_fill_both_sides_are_refused(rows: list[tuple[int, int, int]]) -> None:
     with pytest.raises(StageFault, match="cannot be split"):
-        split_rows(rows, 0.5, 42)
+        split_rows(entries(rows), 0.5, 42)
 
 
 def test_weights_over_and_undersample_and_equal_ones_take_all() -> None:
-    rows = [row(f"a{i}", source="a") for i in range(90)] + [row(f"b{i}", source="b") for i in range(10)]
-    assert weigh(rows, {"a": 2.0, "b": 2.0}, 1) == rows
-    made = weigh(rows, {"a": 1.0, "b": 3.0}, 1)
-    assert [sum(one.source == name for one in made) for name in "ab"] == [25, 75]
-    assert len({one.id for one in made}) == 100
-    assert {sum(one.id.split("#")[0] == f"b{i}" for one in made) for i in range(10)} == {7, 8}
-    assert {one.source for one in weigh(rows, {"a": 1.0, "b": 0.0}, 1)} == {"a"}
+    rows = entries([(i, i, 0) for i in range(90)] + [(100 + i, i, 1) for i in range(10)])
+    assert weigh(rows, [2.0, 2.0], 1)["row"].tolist() == list(range(100))
+    made = weigh(rows, [1.0, 3.0], 1)
+    assert np.bincount(rows["source"][made["row"]]).tolist() == [25, 75]
+    assert len({(int(choice["row"]), int(choice["copy"])) for choice in made}) == 100
+    assert {*np.bincount(made["row"], minlength=100)[90:].tolist()} == {7, 8}
+    assert {*rows["source"][weigh(rows, [1.0, 0.0], 1)["row"]].tolist()} == {0}
 
 
 def test_repeated_rows_get_ids_of_their_own() -> None:
-    assert [one.id for one in repeat([row("a"), row("b")], 5)] == ["a", "b", "a#1", "b#1", "a#2"]
+    rows = entries([(1, 1, 0), (2, 2, 1)])
+    made = weigh(rows, [1.0, 3.0], 1)
+    assert sorted(row_index.id_of(rows, choice)[-3:] for choice in made) == ["002", "2#1"]
+
+
+def test_a_key_that_came_before_is_a_duplicate_whatever_its_place() -> None:
+    rows = entries([(5, 1, 0), (3, 1, 0), (5, 2, 1), (3, 1, 1), (4, 1, 0), (5, 1, 0)])
+    assert row_index.repeated(rows["key"]).tolist() == [False, False, True, True, False, True]
+
+
+def test_rows_are_cut_into_parts_by_count_and_by_size() -> None:
+    sizes = np.array([5, 5, 30, 1, 1, 1, 1])
+    assert [len(sizes[part]) for part in row_index.parts(sizes, 3, 100)] == [3, 3, 1]
+    assert [len(sizes[part]) for part in row_index.parts(sizes, 99, 10)] == [2, 1, 4]
+    assert list(row_index.parts(sizes[:0], 3, 9)) == []
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from runtime.data import instructions
+from runtime.contracts.format import InstructSource
+from runtime.data import row_files
 from runtime.data.chat import Message, Template
+from runtime.data.instructions import reader_of
 from runtime.faults import StageFault
 
 DIALOGUE = (Message("system", "S"), Message("user", "Q\nX"), Message("assistant", "A"))
@@ -19,8 +21,19 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 
 
-def read(root: Path, template: Template, format: str, path: str = "rows.jsonl") -> list[instructions.Dialogue]:
-    return list(instructions.read(root, path, format, "one", template))
+Found = tuple[tuple[Message, ...], str]
+
+
+def read(root: Path, template: Template, format: str, path: str = "rows.jsonl", **mapped: dict[str, str]) -> list[Found]:
+    """Messages and place of all rows."""
+    reader = reader_of(InstructSource(path=path, format=format, weight=1.0, **mapped), template)
+    found: list[Found] = []
+    for shown, file in row_files.files_of(root, path):
+        for raw in (raw for piece in row_files.ranges_of(shown, file) for raw in row_files.rows_of(piece)):
+            if raw.fault:
+                raise raw.fault
+            found.append((tuple(reader(raw.row, raw.where)), raw.where))
+    return found
 
 
 def write(root: Path, *rows: Any, name: str = "rows.jsonl") -> None:
@@ -32,15 +45,14 @@ def write(root: Path, *rows: Any, name: str = "rows.jsonl") -> None:
 @pytest.mark.parametrize("format", ROWS)
 def test_all_formats_give_the_same_dialogue(tmp_path: Path, template: Template, format: str) -> None:
     write(tmp_path, "", ROWS[format])
-    (dialogue,) = read(tmp_path, template, format)
-    assert (dialogue.messages, dialogue.where, dialogue.source) == (DIALOGUE, "rows.jsonl:2", "one")
+    assert read(tmp_path, template, format) == [(DIALOGUE, "rows.jsonl:2")]
 
 
 def test_a_folder_is_read_in_the_order_of_its_file_names(tmp_path: Path, template: Template) -> None:
     for name in ("rows/b.jsonl", "rows/a.jsonl", "rows/sub/c.jsonl", "rows/LICENSE"):
         write(tmp_path, {"instruction": name, "output": "x"}, name=name)
     found = read(tmp_path, template, "alpaca", "rows")
-    assert [dialogue.where for dialogue in found] == ["rows/a.jsonl:1", "rows/b.jsonl:1", "rows/sub/c.jsonl:1"]
+    assert [where for _, where in found] == ["rows/a.jsonl:1", "rows/b.jsonl:1", "rows/sub/c.jsonl:1"]
 
 
 GOOD = {"instruction": "Q", "output": "A"}

@@ -1,0 +1,130 @@
+"""A dialogue as one row of ids and labels: what of it is trained, and what gives way where it is too long."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import orjson
+
+from runtime.contracts.format import Format
+from runtime.data.chat import IGNORED, Message, Renderer, Segment, ids_of, labels_of
+from runtime.data.encoding import Vocabulary
+from runtime.data.instructions import ANSWER
+from runtime.data.ordering import digest, folded
+
+EMPTY_ANSWER, TOO_LONG, ANSWER_TOO_LONG, NO_TRAINED_TOKEN = "empty_answer", "too_long", "answer_too_long", "no_trained_token"
+
+
+class Unusable(Exception):
+    """A row that is dropped; its argument is the reason that is counted."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A dialogue as ids; labels: IGNORED where not trained; length: ids before anything was cut."""
+
+    input_ids: list[int]
+    labels: list[int]
+    length: int
+
+    @property
+    def truncated(self) -> bool:
+        """Whether something was cut."""
+        return len(self.input_ids) < self.length
+
+    @property
+    def trained(self) -> int:
+        """Tokens with a label; the first id of a row can have none."""
+        return sum(label != IGNORED for label in self.labels[1:])
+
+
+def keys_of(messages: Sequence[Message]) -> tuple[str, str]:
+    """(whole dialogue, what precedes its first answer), as fingerprints that ignore case, width and white space."""
+    turns = [folded(f"{message.role}:{message.content}{_tools_of(message)}") for message in messages]
+    answer = next(index for index, message in enumerate(messages) if message.role == ANSWER)
+    return digest("\0".join(turns)), digest("\0".join(turns[:answer]))
+
+
+def _tools_of(message: Message) -> str:
+    if not message.tools and not message.calls:
+        return ""
+    return orjson.dumps([message.tools, [(call.name, call.arguments) for call in message.calls]]).decode()
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns dialogues into rows of at most seq_length + 1 ids."""
+
+    renderer: Renderer
+    parameters: Format
+
+    @property
+    def limit(self) -> int:
+        """Ids of the longest row."""
+        return self.parameters.seq_length + 1
+
+    def encode(self, messages: Sequence[Message], where: str) -> Row:
+        """The row of a dialogue. Raises Unusable with the reason for which it is dropped, StageFault as `chat.render`."""
+        if not messages[-1].content.strip() and not messages[-1].calls:
+            raise Unusable(EMPTY_ANSWER)
+        segments = self._render(messages, where)
+        length = _size(segments)
+        if length > self.limit:
+            segments = self._shortened(messages, segments, where)
+        row = Row(ids_of(segments), labels_of(segments), length)
+        if not row.trained:
+            raise Unusable(NO_TRAINED_TOKEN)
+        return row
+
+    def _render(self, messages: Sequence[Message], where: str) -> list[Segment]:
+        segments = self.renderer.render(messages, where=where)
+        if self.parameters.train_on == "last":
+            last = max(segment.turn for segment in segments)
+            return [segment if segment.turn == last else replace(segment, trained=False) for segment in segments]
+        return segments
+
+    def _shortened(self, messages: Sequence[Message], segments: list[Segment], where: str) -> list[Segment]:
+        if self.parameters.truncation == "none":
+            raise Unusable(TOO_LONG)
+        while self.parameters.truncation == "oldest" and _size(segments) > self.limit:
+            shorter = without_oldest(messages)
+            if len(shorter) == len(messages):
+                break
+            messages, segments = shorter, self._render(shorter, where)
+        return truncate_middle(segments, self.limit, self.renderer.vocabulary)
+
+
+def _size(segments: Sequence[Segment]) -> int:
+    return sum(len(segment.ids) for segment in segments)
+
+
+def without_oldest(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages without the first exchange: from the first question to before the next; the same where there is one only."""
+    asked = [index for index, message in enumerate(messages) if message.role == "user"]
+    return messages if len(asked) < 2 else [*messages[: asked[0]], *messages[asked[1] :]]
+
+
+def truncate_middle(segments: Sequence[Segment], limit: int, vocabulary: Vocabulary) -> list[Segment]:
+    """Shorten a row to `limit` ids by cutting the middle of what people asked, the longest message first.
+
+    Head and tail of a message, all of the template and all answers stay. Raises Unusable where that is not enough.
+    """
+    cut = list(segments)
+    for index in sorted((i for i, s in enumerate(cut) if s.content and not s.trained), key=lambda i: (-len(cut[i].ids), i)):
+        excess = _size(cut) - limit
+        if excess > 0:
+            cut[index] = replace(cut[index], ids=without_middle(cut[index].ids, max(len(cut[index].ids) - excess, 1), vocabulary))
+    if _size(cut) > limit:
+        raise Unusable(ANSWER_TOO_LONG)
+    return cut
+
+
+def without_middle(ids: tuple[int, ...], kept: int, vocabulary: Vocabulary) -> tuple[int, ...]:
+    """At most `kept` ids, the first and the last ones; a character that is spelt in bytes is kept whole or not at all."""
+    if len(ids) <= kept:
+        return ids
+    head, tail = (kept + 1) // 2, len(ids) - kept // 2
+    while head > 0 and vocabulary.continues_character(ids[head]):
+        head -= 1
+    while tail < len(ids) and vocabulary.continues_character(ids[tail]):
+        tail += 1
+    return ids[:head] + ids[tail:]
