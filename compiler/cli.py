@@ -9,6 +9,7 @@ import importlib
 import io
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -30,12 +31,17 @@ COMMANDS = {
     "diff": said("what differs between two experiments, and which stages that runs again", "比较两个实验，并列出因此重新运行的阶段"),
     "compare": said("metrics of experiments side by side, with tolerances", "并列比较各实验的指标及其容差"),
     "baseline": said("keep an experiment's record as a baseline", "将一次实验的记录保存为基线"),
+    "data": said(
+        "what the data stages did: funnel, dropped and kept texts, rows with their mask",
+        "数据阶段做了什么：漏斗、丢弃与保留的文本、带掩码的行",
+    ),
     "timings": said("measured time and memory of an experiment's stages", "各阶段实测的耗时与内存"),
     "explain": said("what the code of a diagnostic means, with an example and the way out", "解释诊断码：含义、示例与解决办法"),
     "schema": said("write the JSON Schemas of the spec", "生成规格的 JSON Schema"),
 }
 WITHOUT_PROJECT = ("explain",)
-FLAGS = ("--json", "--memory", "--layouts")
+FLAGS = ("--json", "--memory", "--layouts", "--dropped", "--sample", "--clusters", "--source")
+WITH_VALUE = ("--dropped", "--sample", "--source")  # of these, the first two may stand alone
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -186,9 +192,33 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def _flags_first(arguments: Sequence[str]) -> list[str]:
     """Flags right behind the command: argparse cannot read an option between the name and the overrides."""
-    flags = [one for one in arguments if one in FLAGS]
-    rest = [one for one in arguments if one not in FLAGS]
-    return [*rest[:1], *flags, *rest[1:]]
+    flags: list[str] = []
+    rest: list[str] = []
+    waits = False  # whether the next word may belong to the last flag
+    for one in arguments:
+        if waits and _belongs(one, flags[-1], rest):
+            flags[-1] += f"={one}"
+            waits = False
+        elif one.partition("=")[0] in FLAGS:
+            flags.append(one)
+            waits = one in WITH_VALUE
+        else:
+            rest.append(one)
+            waits = False
+    lacking = [one for one in flags if one == "--source"]
+    closed = [f"{one}=" if one in ("--dropped", "--sample") else one for one in flags if one != "--source"]
+    return [*rest[:1], *closed, *rest[1:], *lacking]
+
+
+def _belongs(word: str, option: str, before: Sequence[str]) -> bool:
+    """Whether a word is the value of the option in front of it, and not a name or stage: `--dropped clean` names the stage."""
+    if option == "--sample":
+        return re.fullmatch(r"-?[0-9]+", word) is not None
+    if option == "--source":
+        return not word.startswith("-")
+    from runtime.contracts.registry import BY_NAME
+
+    return not word.startswith("-") and len(before) > 1 and word not in BY_NAME
 
 
 def _add_language(parser: argparse.ArgumentParser) -> None:

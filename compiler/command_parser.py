@@ -12,8 +12,12 @@ _FORMS = (
     (r"unrecognized arguments: (.*)", "无法识别的参数：{}"),
     (r"argument (.*): expected one argument", "参数 {} 需要一个值"),
     (r"argument (.*): ignored explicit argument (.*)", "参数 {} 不接受值 {}"),
+    (r"argument (.*): a number from 1 is needed, not (.*)", "参数 {} 需要不小于 1 的整数，而不是 {}"),
+    (r"argument (.*): not allowed with argument (.*)", "参数 {} 不能与 {} 同用"),
     (r"ambiguous option: (.*) could match (.*)", "选项 {} 有歧义，可能是 {}"),
 )
+
+_KINDS = {"COMMAND": said("command", "命令"), "STAGE": said("data stage", "数据阶段")}
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -68,5 +72,5 @@ def usage_words(message: str) -> Said:
 def _unknown(kind: str, name: str, known: list[str]) -> Said:
     meant = closest(name, known)
     hint = did_you_mean(meant) if meant else said(f"known: {listed(known)}", f"可用的有：{listed(known).zh}")
-    what = said("command", "命令") if kind == "COMMAND" else said("action", "操作")
+    what = _KINDS.get(kind, said("action", "操作"))
     return said(f"there is no {what} {name!r}; {hint}", f"没有{what.zh} {name!r}；{hint.zh}")
