@@ -20,7 +20,7 @@ from runtime.contracts import (
 )
 from runtime.contracts.base import Contract
 
-EVERY: tuple[Contract, ...] = (
+BEFORE_REPORT: tuple[Contract, ...] = (
     synthesize.CONTRACT,
     ingest.CONTRACT,
     clean.CONTRACT,
@@ -37,7 +37,8 @@ EVERY: tuple[Contract, ...] = (
     merge.CONTRACT,
     export.CONTRACT,
     evaluate.CONTRACT,
-    report.CONTRACT,
 )
+REPORT = report.contract(BEFORE_REPORT)
+EVERY: tuple[Contract, ...] = (*BEFORE_REPORT, REPORT)
 CONTRACTS: tuple[Contract, ...] = tuple(contract for contract in EVERY if not contract.optional)
 BY_NAME: dict[str, Contract] = {contract.name: contract for contract in EVERY}

@@ -1,15 +1,9 @@
 """report: one HTML page and `record.json` (data version, model version, evaluation report)."""
 
+from collections.abc import Sequence
+
 from runtime.contracts.base import Contract, parameters
 
-STAGES = (
-    "synthesize", "ingest", "clean", "dedup", "filter", "mix", "split", "tokenizer", "pack-pretrain", "pretrain",
-    "format", "pack-instruct", "finetune", "merge", "export", "evaluate",
-)  # fmt: skip
-FOLDERS = (
-    "synthetic", "corpus/ingest", "corpus/clean", "corpus/dedup", "corpus/filter", "corpus/mix", "corpus/split", "tokenizer",
-    "packed/pretrain", "base", "instruct", "packed/instruct", "adapter", "merged", "mindir", "evaluation",
-)  # fmt: skip
 TEMPLATES = (
     "report.html.j2", "macros.html.j2", "curve.svg.j2", "funnel.svg.j2", "lineage.svg.j2", "style.css", "script.js",
     "sections/results.html.j2", "sections/training.html.j2", "sections/data.html.j2", "sections/tokenizer.html.j2",
@@ -20,22 +14,25 @@ TEMPLATES = (
 
 @parameters
 class Report:
-    """`experiment`: the name under which the record is compared with others."""
+    """`experiment`: the name under which the record is compared with others; `optional`: the optional stages that it has."""
 
     experiment: str
+    optional: tuple[str, ...] = ()
 
 
-CONTRACT = Contract(
-    name="report",
-    program="runtime.report.report",
-    parameters=Report,
-    inputs=FOLDERS,
-    output="report.html",
-    records=("record.json",),
-    metrics=False,
-    reads_metrics=STAGES,
-    reads_plots=("plots/pretrain.csv", "plots/finetune.csv"),
-    reads_files=("presentation.yaml", "config/environment.yaml", *(f"config/{stage}.yaml" for stage in STAGES)),
-    resources=tuple(f"runtime/report/templates/{template}" for template in TEMPLATES),
-    environment=("python", "jinja2", "markupsafe"),
-)
+def contract(before: Sequence[Contract]) -> Contract:
+    """The contract of a report on all stages before it; where an experiment lacks an optional one, the compiler leaves it out."""
+    return Contract(
+        name="report",
+        program="runtime.report.report",
+        parameters=Report,
+        inputs=tuple(one.output for one in before),
+        output="report.html",
+        records=("record.json",),
+        metrics=False,
+        reads_metrics=tuple(one.name for one in before),
+        reads_plots=("plots/pretrain.csv", "plots/finetune.csv"),
+        reads_files=("presentation.yaml", "config/environment.yaml", *(one.config for one in before)),
+        resources=tuple(f"runtime/report/templates/{template}" for template in TEMPLATES),
+        environment=("python", "jinja2", "markupsafe"),
+    )

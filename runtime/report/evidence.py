@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from runtime.compiled import JSON, read_yaml
-from runtime.contracts.registry import BY_NAME
-from runtime.contracts.report import FOLDERS, STAGES, Report
+from runtime.contracts.registry import BEFORE_REPORT
+from runtime.contracts.report import Report
 from runtime.faults import InputFault
 from runtime.manifest import NAME, Manifest, sha256_of
 from runtime.stage import Stage
 
-PRODUCER: dict[str, str] = {BY_NAME[stage].output: stage for stage in STAGES}
+PRODUCER = {contract.output: contract.name for contract in BEFORE_REPORT}
 CURVES = {"pretrain": "plots/pretrain.csv", "finetune": "plots/finetune.csv"}
 PREDICTIONS = "predictions.jsonl"
 
@@ -89,10 +89,14 @@ class Evidence:
 
 
 def gather(stage: Stage[Report]) -> Evidence:
-    """Read all of it. Raises InputFault for a file that is not what its stage writes; what is absent stays absent."""
-    folders = {PRODUCER[folder]: folder for folder in FOLDERS if folder in stage.contract.inputs and Path(folder).exists()}
-    metrics = {name: stage.file(f"metrics/{name}.json") for name in stage.contract.reads_metrics}
-    configs = {name: Path(f"config/{name}.yaml") for name in STAGES}
+    """Read all of it. Raises InputFault for a file that is not what its stage writes; what is absent stays absent.
+
+    What an optional stage left behind that the experiment no longer has is not read: no dependency says that it is there.
+    """
+    stages = [one for one in BEFORE_REPORT if not one.optional or one.name in stage.parameters.optional]
+    folders = {one.name: one.output for one in stages if Path(one.output).exists()}
+    metrics = {one.name: stage.file(one.metrics_file) for one in stages}
+    configs = {one.name: stage.file(one.config) for one in stages}
     curves = {name: stage.file(path) for name, path in CURVES.items() if path in stage.contract.reads_plots}
     return Evidence(
         experiment=stage.parameters.experiment,

@@ -1,5 +1,6 @@
 """Parameters of what follows training."""
 
+from compiler.lower import present
 from compiler.spec import Spec
 from runtime.contracts import evaluate, export, merge, report
 
@@ -26,4 +27,5 @@ def evaluate_parameters(spec: Spec) -> evaluate.Evaluate:
 
 
 def report_parameters(spec: Spec) -> report.Report:
-    return report.Report(experiment=spec.name)
+    optional = tuple(contract.name for contract in present.present(spec) if contract.optional)
+    return report.Report(experiment=spec.name, optional=optional)

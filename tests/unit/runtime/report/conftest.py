@@ -8,8 +8,8 @@ import yaml
 
 from runtime import manifest
 from runtime.contracts.installed import installed_version
-from runtime.contracts.registry import BY_NAME
-from runtime.contracts.report import CONTRACT, STAGES
+from runtime.contracts.registry import BEFORE_REPORT, BY_NAME
+from runtime.contracts.registry import REPORT as CONTRACT
 
 FIXTURE = Path(__file__).parent / "fixture"
 FILES = {
@@ -42,7 +42,7 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder, as the current one; versions of what writes the report are the installed ones."""
     folder = tmp_path / "experiments" / "demo"
     shutil.copytree(FIXTURE, folder)
-    for stage in STAGES:
+    for stage in (one.name for one in BEFORE_REPORT if not one.optional):
         result_folder(folder, stage)
     path = folder / "config" / "environment.yaml"
     versions = yaml.safe_load(path.read_text("utf-8")) | {name: installed_version(name) for name in CONTRACT.environment}

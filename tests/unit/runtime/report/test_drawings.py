@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from runtime.contracts.registry import BY_NAME
-from runtime.contracts.report import STAGES
+from runtime.contracts.registry import BEFORE_REPORT, BY_NAME
 from runtime.report import axes, curves, formatting, lineage
 from runtime.report.evidence import PRODUCER, Curve
 
@@ -14,7 +13,7 @@ NB = "\N{NO-BREAK SPACE}"
 
 
 def inputs_of_all_stages() -> dict[str, tuple[str, ...]]:
-    return {name: tuple(PRODUCER[folder] for folder in BY_NAME[name].inputs) for name in STAGES}
+    return {name: tuple(PRODUCER[folder] for folder in BY_NAME[name].inputs) for name in [one.name for one in BEFORE_REPORT]}
 
 
 @pytest.mark.parametrize(("low", "high", "wanted", "labels"), [

@@ -10,7 +10,8 @@ from typing import Any
 import html5lib
 import pytest
 
-from runtime.contracts.report import CONTRACT, TEMPLATES
+from runtime.contracts.registry import REPORT as CONTRACT
+from runtime.contracts.report import TEMPLATES
 from runtime.faults import InputFault
 from runtime.report.curves import FRAMES
 from runtime.report.funnel import STEPS
