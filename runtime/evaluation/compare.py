@@ -35,11 +35,23 @@ def main(arguments: Sequence[str]) -> int:
     if not options.no_write:
         atomic.write_bytes(JSON_FILE, encode(made))
         atomic.write_bytes(PAGE, render(made).encode())
-    if options.json:
+    try:
+        _show(made, as_json=options.json)
+    except BrokenPipeError:
+        sys.stderr.close()  # who read it has seen enough; what is left in the buffer has nowhere to go
+    except OSError as error:
+        print(f"mindspec: compare: {error.strerror}", file=sys.stderr)
+        return 1
+    return 1 if options.gate and not made.passes else 0
+
+
+def _show(made: Comparison, *, as_json: bool) -> None:
+    """On standard output, to its end: a full disk is found out here and not when the process ends."""
+    if as_json:
         sys.stdout.write(encode(made).decode())
     else:
         comparison_table.show(made, comparison_table.console())
-    return 1 if options.gate and not made.passes else 0
+    sys.stdout.flush()
 
 
 def compare_selected(chosen: Selection) -> Comparison:
