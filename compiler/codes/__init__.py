@@ -7,6 +7,7 @@ from compiler.codes import (
     composing,
     data,
     delivery,
+    ingesting,
     layout,
     looking,
     mixing,
@@ -31,7 +32,7 @@ AREAS: tuple[tuple[Said, Mapping[str, Code]], ...] = (
     (said("numeric precision", "数值精度"), precision.CODES),
     (
         said("data and tokenizer", "数据与分词器"),
-        {**data.CODES, **cleaning.CODES, **mixing.CODES, **vocabulary.CODES, **synthetic.CODES, **looking.CODES},
+        {**data.CODES, **ingesting.CODES, **cleaning.CODES, **mixing.CODES, **vocabulary.CODES, **synthetic.CODES, **looking.CODES},
     ),
     (said("training", "训练"), training.CODES),
     (said("devices and parallel layout", "设备与并行布局"), layout.CODES),

@@ -62,18 +62,18 @@ A source with weight 0 is a way to leave it out for a while; at least one must h
         ),
     ),
     "MS0324": Code(
-        said("jsonl without a text field", "jsonl 缺少正文字段"),
+        said("rows without a text field", "按行存储的数据缺少正文字段"),
         said(
             """\
-A source of rows (jsonl, json) does not say which field of a row is the text, or a source of plain text names a field that it \
-does not have.
+A source of rows (jsonl, json, csv, parquet) does not say which field of a row is the text, or a source of plain text names \
+a field that it does not have.
 
   poems: {path: data/raw/poems.jsonl, format: jsonl}                       MS0324
   poems: {path: data/raw/poems.jsonl, format: jsonl, text_field: text}
 
 Guessing the field would train on titles or addresses as soon as a file names its fields otherwise.""",
             """\
-按行存储的来源（jsonl、json）没有指定哪个字段是正文，或者纯文本来源写了它没有的字段。
+按行存储的来源（jsonl、json、csv、parquet）没有指定哪个字段是正文，或者纯文本来源写了它没有的字段。
 
   poems: {path: data/raw/poems.jsonl, format: jsonl}                       MS0324
   poems: {path: data/raw/poems.jsonl, format: jsonl, text_field: text}

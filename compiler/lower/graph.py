@@ -20,6 +20,7 @@ from compiler.project import Project
 from compiler.spec import Spec
 from compiler.spec.data.synthetic import recipe_of
 from runtime.contracts.base import Contract
+from runtime.contracts.patterns import fixed_folder
 
 ROOT = "../.."
 
@@ -109,7 +110,8 @@ def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
     if contract.name == "synthesize":
         return recipe_files(spec)
     if contract.name == "ingest":
-        return [source.path for source in spec.data.pretrain.sources.values() if recipe_of(source.path) is None]
+        paths = (source.path for source in spec.data.pretrain.sources.values())
+        return [fixed_folder(path) for path in paths if recipe_of(path) is None]  # DVC knows files and folders, no patterns
     if contract.name == "format":
         return [source.path for source in spec.data.instruct.sources.values() if recipe_of(source.path) is None]
     if contract.name == "evaluate" and spec.evaluation.suites.core:

@@ -40,6 +40,9 @@ CONTEXTS: Mapping[str, Context] = {
     "data.pretrain.sources.*.text_field": Context(
         given={"data.pretrain.sources.*.format": "jsonl", "data.pretrain.sources.*.text_field": "text"}
     ),
+    "data.pretrain.sources.*.delimiter": Context(
+        given={"data.pretrain.sources.*.format": "csv", "data.pretrain.sources.*.text_field": "text"}, to=";"
+    ),
     "data.pretrain.sources.*.language": Context(to=None),
     "data.pretrain.clean.rules": Context(to={"en": "none"}),
     "data.instruct.sources.*.path": Context(to="data/second.jsonl"),

@@ -17,6 +17,7 @@ from compiler.validate.rules import (
     precision,
     schedule,
     scoring,
+    source_files,
     synthetic,
     text_budget,
     tokenizer,
@@ -27,6 +28,7 @@ from compiler.validate.rules.registry import Rule
 RULES: tuple[Rule, ...] = (
     *model.RULES,
     *data.RULES,
+    *source_files.RULES,
     *cleaning.RULES,
     *mixing.RULES,
     *synthetic.RULES,

@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
-from compiler.spec.data.synthetic import recipe_of
-from compiler.validate.rules.files import missing_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
 
@@ -18,14 +15,14 @@ RULES = Rules()
 SOURCES: tuple[Path, Path] = (("data", "pretrain", "sources"), ("data", "instruct", "sources"))
 
 
-def _both(spec: Spec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def both(spec: Spec) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     yield SOURCES[0], spec.data.pretrain.sources
     yield SOURCES[1], spec.data.instruct.sources
 
 
 @RULES.needing("data")
 def some_source(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for path, sources in _both(spec):
+    for path, sources in both(spec):
         if not sources:
             yield Diagnostic(
                 "MS0321",
@@ -38,7 +35,7 @@ def some_source(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing("data")
 def some_weight(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for path, sources in _both(spec):
+    for path, sources in both(spec):
         if sources and not any(source.weight for source in sources.values()):
             yield Diagnostic(
                 "MS0323",
@@ -50,43 +47,9 @@ def some_weight(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 
 @RULES.needing("data")
-def source_exists(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
-    for path, sources in _both(spec):
-        for name, source in sources.items():
-            reason = said(f"source {name} would be missing from the mix", f"混合语料中将缺少来源 {name}")
-            if recipe_of(source.path) is None:
-                yield from missing_file(tree, source.path, (*path, name, "path"), "MS0322", reason)
-
-
-@RULES.needing("data")
-def source_named_once(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for path, sources in _both(spec):
-        seen: dict[str, PurePosixPath] = {}
-        for name, source in sources.items():
-            own = PurePosixPath(source.path)
-            other = next((other for other, read in seen.items() if own.is_relative_to(read) or read.is_relative_to(own)), None)
-            seen[name] = own
-            if other is not None:
-                yield Diagnostic(
-                    "MS0330",
-                    said(f"source {other} reads {source.path} too", f"来源 {other} 也读取 {source.path}")
-                    if seen[other] == own
-                    else said(f"source {other} reads {seen[other]}, which overlaps", f"来源 {other} 读取 {seen[other]}，二者重叠"),
-                    path=(*path, name, "path"),
-                    reason=said(
-                        "deduplication would leave one of the two empty, and the weights would mean nothing",
-                        "去重后其中一个来源会变空，权重也失去意义",
-                    ),
-                    fix=said(
-                        "remove one of the two sources, or give each a folder of its own", "请删除其中一个来源，或让二者各用一个文件夹"
-                    ),
-                )
-
-
-@RULES.needing("data")
 def text_field_fits_the_format(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for name, source in spec.data.pretrain.sources.items():
-        rows = source.format in ("jsonl", "json")
+        rows = source.format not in ("text", "html", "markdown")
         if rows != (source.text_field is not None):
             wanted = (
                 said(f"{source.format} needs a text_field", f"{source.format} 需要 text_field")
@@ -106,7 +69,7 @@ def text_field_fits_the_format(spec: Spec, _tree: SourceTree) -> Iterator[Diagno
 
 @RULES.needing("data")
 def source_names_are_plain(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for path, sources in _both(spec):
+    for path, sources in both(spec):
         for name in sources:
             if not name.isprintable() or re.search(r"^$|[\s./\\\[\]]", name):
                 yield Diagnostic(
