@@ -1,0 +1,171 @@
+"""An experiment on the mixed corpus, compiled from a spec as any other, whose stages are run and measured one by one.
+
+    python benchmarks/data/experiment.py CORPUS FOLDER [STAGE ...] [--profile]
+
+runs the stages (those of the chain by default) and prints what each took; with --profile, under cProfile, the functions that
+took most. CORPUS is a folder that `corpus.py` made (`mixed`, `sample`, `grown-1000`).
+"""
+
+import argparse
+import json
+import os
+import pstats
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+ROOT = Path(__file__).parents[2]
+NAME = "bench"
+TEXT = ("english", "chinese", "poems", "manuals")
+CHAIN = ("ingest", "clean", "dedup", "filter")
+ROWS = ("mix", "split", "tokenizer", "pack-pretrain", "format", "pack-instruct")
+MB = 1_000_000
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+ANSWERS = 20_000  # rows of instructions, at most
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one stage took: CPU seconds of all its processes, user and system; the largest resident set of any of them."""
+
+    stage: str
+    cpu_seconds: float
+    peak_bytes: int
+    bytes_in: int
+
+    @property
+    def speed(self) -> float:
+        """MB of text in each CPU second."""
+        return self.bytes_in / MB / self.cpu_seconds
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A project of its own at `root`, with links to this checkout's code."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where the stages run."""
+        return self.root / "experiments" / NAME
+
+    def run(self, stage: str, profile: Path | None = None) -> Spent:
+        """Run a stage in a process of its own. Raises RuntimeError with its words where it fails."""
+        command = [sys.executable, *(("-m", "cProfile", "-o", str(profile)) if profile else ()), "-m", "runtime", stage]
+        with (self.root / f"{stage}.err").open("wb+") as words:
+            process = subprocess.Popen(command, cwd=self.folder, stderr=words, stdout=words, env=ENVIRONMENT)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                words.seek(0)
+                raise RuntimeError(f"{stage} ended with {process.returncode}: {words.read().decode()[-2000:]}")
+        return Spent(stage, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self.size(stage))
+
+    def metrics(self, stage: str) -> dict[str, Any]:
+        """What a stage counted."""
+        return json.loads((self.folder / f"metrics/{stage}.json").read_bytes())
+
+    def size(self, stage: str) -> int:
+        """Bytes of text that a stage has read."""
+        counted = self.metrics(stage)
+        if "bytes_in" in counted:
+            return counted["bytes_in"]
+        if stage in ("tokenizer", "pack-pretrain"):
+            return self.metrics("split")["bytes_out"]
+        return sum(len(line) for line in (self.root / "instruct.jsonl").open("rb"))
+
+
+def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[str] = ()) -> Experiment:
+    """A project whose experiment reads a corpus; `changes` are overrides. Raises CalledProcessError where it does not compile."""
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(ROOT / "specs", root / "specs")
+    for name in ("requirements.lock", ".python-version", "runtime", "data", ".git"):
+        (root / name).symlink_to(ROOT / name)
+    (root / "corpus").symlink_to(corpus.resolve())
+    (root / "params.yaml").write_text(f"experiments: [{NAME}]\n")
+    answers(corpus, root / "instruct.jsonl")
+    (root / "specs/data/mixed.yaml").write_text(yaml.safe_dump(data(corpus, html), sort_keys=False))
+    (root / f"specs/experiment/{NAME}.yaml").write_text(
+        f"# @package _global_\ndefaults: [override /data: mixed, _self_]\nname: {NAME}\n"
+        "model: {seq_length: 1024}\ntokenizer: {vocab_size: 16000}\nlaunch: {workers: 1, threads: 1}\n"
+        "pretrain: {micro_batch: 1}\nfinetune: {micro_batch: 1}\n"
+    )
+    compiled = subprocess.run(
+        [sys.executable, "-m", "compiler", "compile", NAME, *changes],
+        cwd=root,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if compiled.returncode:
+        raise RuntimeError(f"the experiment does not compile: {compiled.stderr[-3000:]}")
+    return Experiment(root)
+
+
+def data(corpus: Path, html: bool) -> dict[str, Any]:
+    """The section `data`: the sources of the corpus, each weighted by its size, and what the demo does with them."""
+    given = yaml.safe_load((ROOT / "specs/data/handbook-poems.yaml").read_text("utf-8"))
+    files = {name: corpus / f"text/{name}.jsonl" for name in TEXT}
+    sources = {
+        name: {"path": f"corpus/text/{name}.jsonl", "format": "jsonl", "text_field": "text", "weight": float(path.stat().st_size)}
+        for name, path in files.items()
+    }
+    if html:
+        pages = sorted(path.name for path in (corpus / "html").iterdir())
+        sources |= {f"{name}_pages": {"path": f"corpus/html/{name}", "format": "html", "weight": 1e7} for name in pages}
+    budget = sum(path.stat().st_size for path in files.values()) // 4
+    pretrain = {**given["pretrain"], "sources": sources, "mix": {"budget_bytes": budget, "epochs_max": 2, "synthetic_max": 0.75}}
+    rows = {"path": "instruct.jsonl", "format": "alpaca", "weight": 1.0}
+    return {"pretrain": pretrain, "instruct": {**given["instruct"], "sources": {"answers": rows}}}
+
+
+def answers(corpus: Path, path: Path) -> None:
+    """Rows of instructions: a document's first line is the question, its next thousand characters are the answer."""
+    rows: list[dict[str, str]] = []
+    for name in TEXT:
+        with (corpus / f"text/{name}.jsonl").open("rb") as file:
+            for line in file:
+                question, _, answer = orjson.loads(line)["text"].strip().partition("\n")
+                if answer.strip():
+                    rows.append({"instruction": question[:200], "input": "", "output": answer[:1000]})
+    random.Random(0).shuffle(rows)
+    path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows[:ANSWERS]))
+
+
+def main() -> None:
+    """Run and measure stages from the command line."""
+    assert __doc__ is not None
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("corpus", type=Path)
+    options.add_argument("folder", type=Path)
+    options.add_argument("stages", nargs="*", default=CHAIN)
+    options.add_argument("--html", action="store_true", help="with the folders of pages as further sources")
+    options.add_argument("--profile", action="store_true")
+    options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an override of the spec")
+    chosen = options.parse_args()
+    experiment = prepare(chosen.corpus, chosen.folder, html=chosen.html, changes=chosen.set)
+    spent: list[Spent] = []
+    for stage in chosen.stages:
+        profile = chosen.folder / f"{stage}.profile" if chosen.profile else None
+        spent.append(experiment.run(stage, profile))
+        print(f"{stage:14} {spent[-1].cpu_seconds:8.1f} s  {spent[-1].speed:7.2f} MB/s  {spent[-1].peak_bytes / MB:6.0f} MB", flush=True)
+        if profile:
+            pstats.Stats(str(profile)).sort_stats("tottime").print_stats(15)
+    chain = [one for one in spent if one.stage in CHAIN]
+    if chain:
+        seconds = sum(one.cpu_seconds for one in chain)
+        print(f"chain          {seconds:8.1f} s  {chain[0].bytes_in / MB / seconds:7.2f} MB/s")
+
+
+if __name__ == "__main__":
+    main()
