@@ -12,6 +12,7 @@ depends, and for the text, which an external sort (`shuffle`) brings into order.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -154,7 +155,7 @@ class Corpus:
 
     def of_parts(self, values: NDArray[T]) -> Iterator[NDArray[T]]:
         """An array of all documents, part by part."""
-        return (values[first:last] for first, last in zip(self.starts[:-1], self.starts[1:], strict=True))
+        return (values[first:last] for first, last in pairwise(self.starts))
 
 
 def surveyed(stage: Stage[Mix], paths: Sequence[Path]) -> Corpus:
