@@ -107,13 +107,16 @@ def _dependencies(contract: Contract, spec: Spec, programs: Programs) -> tuple[s
 
 
 def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
+    if contract.name == "sieve" and spec.data.pretrain.clean.perplexity:
+        return [spec.data.pretrain.clean.perplexity.reference]
     if contract.name == "synthesize":
         return recipe_files(spec)
     if contract.name == "ingest":
         paths = (source.path for source in spec.data.pretrain.sources.values())
         return [fixed_folder(path) for path in paths if recipe_of(path) is None]  # DVC knows files and folders, no patterns
     if contract.name == "format":
-        return [source.path for source in spec.data.instruct.sources.values() if recipe_of(source.path) is None]
+        cases = [spec.evaluation.suites.core.cases] if spec.data.instruct.decontaminate and spec.evaluation.suites.core else []
+        return [source.path for source in spec.data.instruct.sources.values() if recipe_of(source.path) is None] + cases
     if contract.name == "evaluate" and spec.evaluation.suites.core:
         return [spec.evaluation.suites.core.cases]
     return []

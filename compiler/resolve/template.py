@@ -6,10 +6,10 @@ The stages that use a template come after hours of others, so what they would re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, cast
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse.files import SpecFile, read
@@ -20,26 +20,65 @@ from compiler.spec.declare import Items, Section, Text
 from compiler.spec.tokenizer import SpecialTokens
 from compiler.wording import Said, listed, said
 
+_NONE = said("no role is trained", "没有参与训练的角色")
+ANSWER = "assistant"
 START = "start"  # what the first turn of a dialogue follows
 
 
+class Piece(Section):
+    """A special piece of the tokenizer, where a text could stand as well."""
+
+    piece: Text
+
+
+Parts = Annotated[tuple[str | Piece, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else _tuple(value))]
+
+
+def _tuple(value: object) -> object:
+    return tuple(cast(list[object], value)) if isinstance(value, list) else value
+
+
 class Role(Section):
-    """The turn of one role; `follows`: roles that may come right before it."""
+    """The turn of one role; `follows`: roles that may come right before it; `between`: what then stands instead of the usual."""
 
     open: Text | None
-    header: str
-    close: Text
-    after: str
+    header: Parts
+    close: Text | None
+    after: Parts
     trained: bool
     follows: Items[str]
+    footer: Parts = ()
+    between: dict[str, Parts] = Field(default_factory=dict)
+
+
+class Tools(Section):
+    """What of tools stands in the system turn."""
+
+    before: Parts
+    after: Parts
+    separator: str = "\n"
+    place: Literal["behind", "before"] = "behind"
+    indent: Annotated[int, Field(ge=0, le=8)] | None = None
+
+
+class Calls(Section):
+    """How an answer calls tools."""
+
+    before: Parts
+    after: Parts
+    separator: Parts = ("\n",)
+    arguments: Text = "arguments"
 
 
 class Template(Section):
     """A file of specs/template."""
 
-    begin: Text
+    begin: Text | None
     roles: dict[str, Role]
     instruction_input: str
+    default_system: Text | None = None
+    tools: Tools | None = None
+    calls: Calls | None = None
 
 
 def template(spec: Spec, root: Path) -> Mapping[str, Any]:
@@ -61,44 +100,85 @@ def template(spec: Spec, root: Path) -> Mapping[str, Any]:
 
 def _refused(file: SpecFile, error: ValidationError) -> Iterator[Diagnostic]:
     for detail in error.errors():
-        path = tuple(detail["loc"])
+        path = _written(file, tuple(detail["loc"]))
         fix = said("see specs/template/chatml.yaml for every key and its type", "全部字段及其类型见 specs/template/chatml.yaml")
         yield _fault(file, path, said(detail["msg"], f"值不符合要求：{detail['msg']}"), fix)
 
 
 def _contradictions(file: SpecFile, declared: Template) -> Iterator[Diagnostic]:
-    known = (START, *declared.roles)
     for name, role in declared.roles.items():
-        for index, other in enumerate(role.follows):
-            if other not in known:
-                fix = said(f"known: {', '.join(known)}", f"可用的有：{listed(known).zh}")
-                yield _fault(file, ("roles", name, "follows", index), said(f"{other} is no role", f"{other} 不是角色"), fix)
-        for part in ("open", "close"):
-            if getattr(role, part) == declared.begin:
+        yield from _unknown_roles(file, declared, name)
+        for path, piece in _pieces_of_role(role):
+            if piece == declared.begin and path[0] not in ("after", "between"):
                 message = said(f"{declared.begin} begins the row", f"{declared.begin} 用于样本开头")
-                yield _fault(file, ("roles", name, part), message, said("use another piece inside a row", "样本内部请用其他词元"))
-    if not any(role.trained for role in declared.roles.values()):
-        fix = said("write `trained: true` for the assistant", "请为 assistant 写上 `trained: true`")
-        yield _fault(file, ("roles",), said("no role is trained", "没有参与训练的角色"), fix)
+                yield _fault(file, ("roles", name, *path), message, said("use another piece inside a row", "样本内部请用其他词元"))
+        if role.trained and role.close is None:
+            fix = said("write the piece that ends an answer, such as eos", "请写结束回答的词元，例如 eos")
+            yield _fault(file, ("roles", name, "close"), said("an answer has no end", "回答没有结束词元"), fix)
+    trained = [name for name, role in declared.roles.items() if role.trained]
+    if trained != [ANSWER]:
+        fix = said("write `trained: true` for the assistant, and for no other role", "请为 assistant（且仅为它）写上 `trained: true`")
+        message = said(f"trained is {', '.join(trained)}", f"参与训练的是{listed(trained).zh}") if trained else _NONE
+        yield _fault(file, ("roles",), message, fix)
+    if declared.default_system is not None and "system" not in declared.roles:
+        fix = said("describe the role `system`, or take default_system out", "请描述角色 `system`，或删去 default_system")
+        yield _fault(file, ("default_system",), said("there is no role system", "没有 system 角色"), fix)
+
+
+def _unknown_roles(file: SpecFile, declared: Template, name: str) -> Iterator[Diagnostic]:
+    role, known = declared.roles[name], (START, *declared.roles)
+    for index, other in enumerate(role.follows):
+        if other not in known:
+            fix = said(f"known: {', '.join(known)}", f"可用的有：{listed(known).zh}")
+            yield _fault(file, ("roles", name, "follows", index), said(f"{other} is no role", f"{other} 不是角色"), fix)
+    untrained = tuple(other for other, one in declared.roles.items() if not one.trained)
+    for other in role.between:
+        if other not in untrained:
+            message = said(f"{other} is no role without labels", f"{other} 不是不参与训练的角色")
+            fix = said(f"known: {', '.join(untrained)}", f"可用的有：{listed(untrained).zh}")
+            yield _fault(file, ("roles", name, "between", other), message, fix)
 
 
 def _unknown_pieces(file: SpecFile, declared: Template, special: SpecialTokens) -> Iterator[Diagnostic]:
     """Markers must be special pieces, so that no text can forge one."""
     pieces = (special.pad, special.bos, special.eos, *special.user)
-    if declared.begin != special.bos:
+    if declared.begin not in (None, special.bos):
         name = "tokenizer.special_tokens.bos"
         message = said(f"{declared.begin} is not {name}", f"{declared.begin} 不是 {name}")
         yield _fault(file, ("begin",), message, said(f"write {special.bos}", f"请写 {special.bos}"))
+    for path, piece in _pieces(declared):
+        if piece not in pieces and piece != declared.begin:
+            fix = said(
+                f"add it to tokenizer.special_tokens.user, or use one of {', '.join(pieces)}",
+                f"请将它加入 tokenizer.special_tokens.user，或改用其中之一：{listed(pieces).zh}",
+            )
+            message = said(f"{piece} is no special piece of the tokenizer", f"{piece} 不是分词器的特殊词元")
+            yield _fault(file, path, message, fix)
+
+
+def _pieces(declared: Template) -> Iterator[tuple[KeyPath, str]]:
+    """Every special piece that a template names inside a row, and where."""
     for name, role in declared.roles.items():
-        for part in ("open", "close"):
-            piece = getattr(role, part)
-            if piece is not None and piece not in pieces:
-                fix = said(
-                    f"add it to tokenizer.special_tokens.user, or use one of {', '.join(pieces)}",
-                    f"请将它加入 tokenizer.special_tokens.user，或改用其中之一：{listed(pieces).zh}",
-                )
-                message = said(f"{piece} is no special piece of the tokenizer", f"{piece} 不是分词器的特殊词元")
-                yield _fault(file, ("roles", name, part), message, fix)
+        for path, piece in _pieces_of_role(role):
+            yield ("roles", name, *path), piece
+    for section, around in (("tools", declared.tools), ("calls", declared.calls)):
+        for part in ("before", "after", "separator") if around else ():
+            yield from (((section, part, *path), piece) for path, piece in _pieces_of(getattr(around, part)))
+
+
+def _pieces_of_role(role: Role) -> Iterator[tuple[KeyPath, str]]:
+    for part in ("open", "close"):
+        if (piece := getattr(role, part)) is not None:
+            yield (part,), piece
+    for part in ("header", "footer", "after"):
+        yield from (((part, *path), piece) for path, piece in _pieces_of(getattr(role, part)))
+    for other, parts in role.between.items():
+        yield from ((("between", other, *path), piece) for path, piece in _pieces_of(parts))
+
+
+def _pieces_of(parts: tuple[str | Piece, ...] | str) -> Iterator[tuple[KeyPath, str]]:
+    if not isinstance(parts, str):
+        yield from (((index, "piece"), part.piece) for index, part in enumerate(parts) if isinstance(part, Piece))
 
 
 def _fault(file: SpecFile, path: KeyPath, message: Said, fix: Said) -> Diagnostic:
@@ -119,8 +199,19 @@ def _place(file: SpecFile, path: KeyPath) -> Place:
     return file.at(node) if node is not None else file.place(0, 0)
 
 
+def _written(file: SpecFile, path: KeyPath) -> KeyPath:
+    """A path without the names that the reader of values gives to what it tried."""
+    node, found = file.node, list[str | int]()
+    for part in path:
+        below = _below(node, part)
+        if below is None and found and isinstance(part, str) and part in ("str", "Piece", "tuple"):
+            continue
+        node, found = below, [*found, part]
+    return tuple(found)
+
+
 def _below(node: yaml.Node | None, part: str | int) -> yaml.Node | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-        return node.value[part]
+        return node.value[part] if part < len(node.value) else None
     pairs: list[tuple[yaml.Node, yaml.Node]] = node.value if isinstance(node, yaml.MappingNode) else []
     return next((value for key, value in pairs if key.value == part), None)

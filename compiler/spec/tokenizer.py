@@ -39,3 +39,8 @@ class Pack(Section):
         "Documents of one row: each ends with the end token.", "同一行中的文档：以结束符分隔。", default="separated"
     )
     tail: Literal["drop"] = identity("Tokens that do not fill a row.", "不足一行的剩余部分。", default="drop")
+    dialogues: Literal["one", "several"] = identity(
+        "Dialogues of instruction data in one row of training; several fill it better, and see each other.",
+        "训练集一行中的对话数：several 填充更满，但对话彼此可见。",
+        default="one",
+    )

@@ -5,6 +5,12 @@ from dataclasses import field
 
 from runtime.contracts.base import Contract, parameters
 
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "alpaca": ("instruction", "input", "output", "system", "history", "tools"),
+    "messages": ("messages", "role", "content", "tool_calls", "tools", "system"),
+    "sharegpt": ("conversations", "from", "value", "system", "tools"),
+}  # of a row and its turns, that a source may name otherwise
+
 
 @parameters
 class InstructSource:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.contracts.evaluate import Core as CoreSettings
 from runtime.contracts.evaluate import Evaluate
+from runtime.contracts.pack import SEVERAL
 from runtime.data import chat, encoding
 from runtime.data.encoding import Vocabulary
 from runtime.evaluation import cases, questions
@@ -156,7 +157,8 @@ def _core(stage: Stage[Evaluate], settings: CoreSettings, vocabulary: Vocabulary
     from runtime.evaluation import held_out, suites
 
     trained = ((row["input_ids"].tolist(), row["labels"].tolist()) for row in held_out.read(stage.input(DIALOGUES), packed, "train"))
-    questions.refuse_overlap(questions.overlap(asked, trained, vocabulary), settings.cases)
+    several = packed.facts.get("dialogues") == SEVERAL
+    questions.refuse_overlap(questions.overlap(asked, trained, vocabulary, several=several), settings.cases)
     rows = held_out.padded_rows([(question.ids, question.labels) for question in asked], length + 1, pad)
     window = suites.window_for([question.prompt for question in asked], settings.max_new_tokens, length, pad)
     ends = frozenset({*chat.stop_ids(template, vocabulary), pad})

@@ -1,7 +1,8 @@
 """Core cases as token ids: prompts through the one chat template, answers with the labels of training."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from runtime.data import chat
@@ -68,17 +69,28 @@ def document(questions: Sequence[Question], limit: int, vocabulary: Vocabulary, 
 
 
 def overlap(
-    questions: Sequence[Question], training: Iterable[tuple[Sequence[int], Sequence[int]]], vocabulary: Vocabulary
+    questions: Sequence[Question],
+    training: Iterable[tuple[Sequence[int], Sequence[int]]],
+    vocabulary: Vocabulary,
+    *,
+    several: bool = False,
 ) -> list[Question]:
-    """The questions whose prompt is also that of a training row (ids, labels); case and blanks do not count."""
-    trained = {_key(_prompt_of(ids, labels), vocabulary) for ids, labels in training}
+    """The questions whose prompt is also that of a training row (ids, labels); case and blanks do not count.
+
+    several: rows hold several dialogues; then whatever stands before an answer counts as a prompt.
+    """
+    trained = {_key(prompt, vocabulary) for ids, labels in training for prompt in _prompts_of(ids, labels, several)}
     return [question for question in questions if _key(question.prompt, vocabulary) in trained]
 
 
-def _prompt_of(ids: Sequence[int], labels: Sequence[int]) -> Sequence[int]:
-    """The ids before the first label."""
-    first = next((index for index, label in enumerate(labels) if label != IGNORED), len(ids))
-    return ids[:first]
+def _prompts_of(ids: Sequence[int], labels: Sequence[int], several: bool) -> Iterator[Sequence[int]]:
+    """The ids before the first label, or before every run of labels."""
+    start = 0
+    for trained, run in groupby(range(len(ids)), key=lambda index: labels[index] != IGNORED):
+        end = start + sum(1 for _ in run)
+        if not trained and (several or start == 0):
+            yield ids[start:end]
+        start = end
 
 
 def _key(ids: Sequence[int], vocabulary: Vocabulary) -> str:

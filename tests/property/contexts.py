@@ -17,6 +17,9 @@ SCALED: Values = {
     "pretrain.loss_scale.kind": "dynamic",
     "finetune.loss_scale.kind": "dynamic",
 }
+TOPICS: Values = {"trade": {"any": ["bank", "股票"], "patterns": ["shares?"], "none": [], "min_hits": 2}}
+CLASSIFIER: Values = {"rows": "data/second.jsonl", "keep": ["good"], "threshold": 0.5, "characters": 2000}
+TOKENS: Values = {"data.pretrain.mix.budget_tokens": 2_000_000}
 SECOND: Values = {"data.instruct.template": "second", "evaluation.suites.core.template": "second"}
 THIRD: Values = {"data.instruct.template": "third", "evaluation.suites.core.template": "third"}
 
@@ -45,7 +48,28 @@ CONTEXTS: Mapping[str, Context] = {
     ),
     "data.pretrain.sources.*.language": Context(to=None),
     "data.pretrain.clean.rules": Context(to={"en": "none"}),
+    **{f"data.pretrain.filter.topics.*.{name}": Context(given={"data.pretrain.filter.topics": TOPICS}) for name in TOPICS["trade"]},
+    "data.pretrain.filter.topics.*.none": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["river"]),
+    "data.pretrain.filter.keep_topics": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["trade"]),
+    "data.pretrain.filter.drop_topics": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["trade"]),
+    **{
+        f"data.pretrain.filter.classifier.{name}": Context(given={"data.pretrain.filter.classifier": CLASSIFIER}, to=to)
+        for name, to in {"rows": "data/evaluation/core.jsonl", "keep": ["poor"], "threshold": 0.7, "characters": 500}.items()
+    },
+    "data.pretrain.mix.budget_bytes": Context(to=5_000_000),
+    "data.pretrain.mix.budget_tokens": Context(given={"data.pretrain.mix.budget_bytes": None, **TOKENS}, to=1_500_000),
+    **{
+        f"data.pretrain.mix.sources.*.{name}": Context(
+            given={"data.pretrain.mix.sources": {"handbook_en": {name: one, **dict.fromkeys({"epochs", "bytes", "tokens"} - {name})}}},
+            to=other,
+        )
+        for name, one, other in (("epochs", 0.5, 1.5), ("bytes", 10_000, 20_000), ("tokens", 1000, 2000))
+    },
+    "data.pretrain.mix.bytes_per_token_of": Context(to={"zh": 3.0}),
     "data.instruct.sources.*.path": Context(to="data/second.jsonl"),
+    "data.instruct.sources.*.fields": Context(to={"output": "response"}),
+    "data.instruct.sources.*.roles": Context(given={"data.instruct.sources.*.format": "messages"}, to={"bot": "assistant"}),
+    "data.instruct.decontaminate.ngram": Context(given={"data.instruct.decontaminate": {"ngram": 13}}, to=5),
     "data.instruct.template": Context(to="second", along={"evaluation.suites.core.template": "second"}),
     "tokenizer.special_tokens.bos": Context(to="<begin>", along=THIRD),
     "parallel": Context(given={"parallel.recompute": "full"}, to="auto"),

@@ -8,7 +8,9 @@ from runtime.contracts import format
 def format_parameters(spec: Spec) -> format.Format:
     settings = spec.data.instruct
     sources = {
-        name: format.InstructSource(path=path, format=source.format, weight=source.weight, made=made)
+        name: format.InstructSource(
+            path=path, format=source.format, weight=source.weight, made=made, fields=source.fields, roles=source.roles
+        )
         for name, source in settings.sources.items()
         for path, made in [place_of(source.path)]
     }
@@ -20,4 +22,12 @@ def format_parameters(spec: Spec) -> format.Format:
         by=settings.split.by,
         seq_length=spec.model.seq_length,
         seed=spec.seed,
+        bad_rows=settings.bad_rows,
+        decontaminate=_decontaminate(spec),
+        long_from=settings.long_from,
     )
+
+
+def _decontaminate(spec: Spec) -> format.Decontaminate | None:
+    settings, core = spec.data.instruct.decontaminate, spec.evaluation.suites.core
+    return format.Decontaminate(cases=core.cases, ngram=settings.ngram) if settings and core else None

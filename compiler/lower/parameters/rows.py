@@ -1,5 +1,7 @@
 """Parameters of tokenizer and pack."""
 
+from dataclasses import replace
+
 from compiler.spec import Spec
 from runtime.contracts import pack, tokenizer
 
@@ -14,6 +16,10 @@ def tokenizer_parameters(spec: Spec) -> tokenizer.Tokenizer:
         byte_fallback=settings.byte_fallback,
         special_tokens=tokenizer.SpecialTokens(pad=special.pad, bos=special.bos, eos=special.eos, user=special.user),
     )
+
+
+def pack_dialogues_parameters(spec: Spec) -> pack.Pack:
+    return replace(pack_parameters(spec), dialogues=spec.pack.dialogues)
 
 
 def pack_parameters(spec: Spec) -> pack.Pack:
