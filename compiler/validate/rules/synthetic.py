@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
-from compiler.source import Path, SourceTree
+from compiler.source import Path, Place, SourceTree
 from compiler.spec import Spec
 from compiler.spec.data.instruct import InstructSource
 from compiler.spec.data.sources import Source
@@ -175,11 +175,17 @@ def seeds_fit_the_recipe(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 
 @RULES.needing("data")
-def address_is_one(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def address_is_one(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     for path, _, endpoint in _endpoints(spec):
         if fault := _address_fault(endpoint):
             message, reason, fix = fault
-            yield Diagnostic("MS0466", message, path=(*path, "base_url"), reason=reason, fix=fix)
+            place = (*path, "base_url")
+            yield Diagnostic("MS0466", message, place=_hidden(tree, place), path=place, reason=reason, fix=fix)
+
+
+def _hidden(tree: SourceTree, path: Path) -> Place:
+    """Where something stands, without the line, which may hold a secret."""
+    return replace(tree.place(path), text="")
 
 
 def _address_fault(endpoint: Endpoint) -> tuple[Said, Said, Said] | None:
@@ -238,18 +244,22 @@ def no_key_is_written(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
         for field in ("api_key_env", "base_url", "model"):
             written = getattr(endpoint, field)
             if written is not None and _is_key(field, written):
-                place = (*path, field)
+                place, secret = (*path, field), _looks_secret(written)
                 yield Diagnostic(
                     "MS0467",
                     said("looks like a key", "看起来是密钥")
-                    if _looks_secret(written)
+                    if secret
                     else said("not the name of an environment variable", "不是环境变量名"),
-                    place=replace(tree.place(place), text=""),  # the line is not shown: it holds the key
+                    place=_hidden(tree, place),
                     path=place,
                     reason=said("what stands in a spec is committed, compiled and logged", "规格中的内容会被提交、编译并写入日志"),
                     fix=said(
                         "write api_key_env: LLM_API_KEY, set that variable where the stage runs, and withdraw a key that was committed",
                         "请写 api_key_env: LLM_API_KEY，在运行阶段的环境中设置该变量；已提交过的密钥请作废",
+                    )
+                    if secret
+                    else said(
+                        "write a name of letters, digits and _, such as LLM_API_KEY", "请写由字母、数字和 _ 组成的名称，如 LLM_API_KEY"
                     ),
                 )
 
