@@ -37,7 +37,7 @@ def _stage(node: StageNode) -> dict[str, Any]:
     if contract.metrics:
         stage["metrics"] = [{contract.metrics_file: {"cache": False}}]
     if contract.plots:
-        stage["plots"] = [{path: {"cache": False, "x": "step", "y": "loss"}} for path in contract.plots]
+        stage["plots"] = [{path: {"cache": False, **contract.drawn(path)}} for path in contract.plots]
     return stage
 
 
@@ -74,5 +74,5 @@ def root_file(graph: RootGraph) -> dict[str, bytes]:
     }
     if graph.gate is not None:
         stages["gate"] = {"cmd": "python -m runtime gate", "deps": [*graph.gate, "comparison.json"]}
-    plots = [{path: {"x": "step", "y": "loss"}} for path in graph.plots]
+    plots = [{path: dict(axes)} for path, axes in graph.plots.items()]
     return {"dvc.yaml": to_yaml({"stages": stages, "metrics": list(graph.metrics), "plots": plots, "params": list(graph.params)}, NOTICE)}

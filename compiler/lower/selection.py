@@ -1,6 +1,6 @@
 """What the root stages `compare` and `gate` read: the selected experiments and what they are compared with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.lower.present import present
@@ -13,12 +13,15 @@ GATE = "runtime.evaluation.gate"
 
 @dataclass(frozen=True)
 class RootGraph:
-    """Dependencies of `compare` and, where there is a gate, of `gate`; files that `dvc metrics|plots|params` show at the root."""
+    """Dependencies of `compare` and, where there is a gate, of `gate`; files that `dvc metrics|plots|params` show at the root.
+
+    plots: file -> how it is drawn.
+    """
 
     compare: tuple[str, ...]
     gate: tuple[str, ...] | None
     metrics: tuple[str, ...]
-    plots: tuple[str, ...]
+    plots: Mapping[str, Mapping[str, str]]
     params: tuple[str, ...]
 
 
@@ -32,7 +35,7 @@ def lower_selection(project: Project, specs: Sequence[Spec]) -> RootGraph:
         compare=(*programs.files(COMPARE), *policies, *_results(folders), *_baselines(project, specs)),
         gate=programs.files(GATE) if gated else None,
         metrics=tuple(f"experiments/{spec.name}/{one.metrics_file}" for spec in specs for one in present(spec) if one.metrics),
-        plots=tuple(f"experiments/{spec.name}/{plot}" for spec in specs for one in present(spec) for plot in one.plots),
+        plots={f"experiments/{spec.name}/{plot}": one.drawn(plot) for spec in specs for one in present(spec) for plot in one.plots},
         params=tuple(f"{folder}/params.json" for folder in folders),
     )
 

@@ -30,6 +30,7 @@ class Contract:
     output: the result folder, or a file for a stage that ends in one.
     records: further committed results (not cached), as `record.json`.
     plots: committed plot files below `plots/`.
+    axes: plot -> how `dvc plots` draws it (x, y, template); steps against losses where nothing is said.
     metrics: whether the stage writes `metrics/<name>.json`.
     reads_metrics: names of stages whose committed metrics it reads.
     reads_plots: plot files of other stages that it reads.
@@ -47,6 +48,7 @@ class Contract:
     output: str
     records: tuple[str, ...] = ()
     plots: tuple[str, ...] = ()
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     metrics: bool = True
     reads_metrics: tuple[str, ...] = ()
     reads_plots: tuple[str, ...] = ()
@@ -55,6 +57,10 @@ class Contract:
     environment: tuple[str, ...] = ("python",)
     optional: bool = False
     tracked: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def drawn(self, plot: str) -> Mapping[str, str]:
+        """How `dvc plots` draws one of the plots."""
+        return self.axes.get(plot, {"x": "step", "y": "loss"})
 
     @property
     def config(self) -> str:

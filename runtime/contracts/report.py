@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from runtime.contracts.base import Contract, parameters
 
+FUNNEL = "plots/funnel.csv"  # every step's text by source: no stage before the report knows them all
 TEMPLATES = (
     "report.html.j2", "macros.html.j2", "curve.svg.j2", "funnel.svg.j2", "lineage.svg.j2", "style.css", "script.js",
-    "sections/results.html.j2", "sections/training.html.j2", "sections/data.html.j2", "sections/tokenizer.html.j2",
-    "sections/evaluation.html.j2", "sections/settings.html.j2", "sections/lineage.html.j2",
+    "sections/results.html.j2", "sections/training.html.j2", "sections/data.html.j2", "sections/dropped.html.j2",
+    "sections/tokenizer.html.j2", "sections/evaluation.html.j2", "sections/settings.html.j2", "sections/lineage.html.j2",
     "sections/environment.html.j2", "sections/record.html.j2",
 )  # fmt: skip
 
@@ -29,6 +30,8 @@ def contract(before: Sequence[Contract]) -> Contract:
         inputs=tuple(one.output for one in before),
         output="report.html",
         records=("record.json",),
+        plots=(FUNNEL,),
+        axes={FUNNEL: {"x": "bytes", "y": "step", "template": "bar_horizontal"}},
         metrics=False,
         reads_metrics=tuple(one.name for one in before),
         reads_plots=("plots/pretrain.csv", "plots/finetune.csv"),

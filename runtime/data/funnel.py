@@ -71,6 +71,7 @@ class Funnel:
         self.total = Flow()
         self.sources: dict[str, Flow] = {name: Flow() for name in sources}
         self.languages: dict[str, Flow] = {}
+        self.noted: dict[str, Counter[Any]] = {}  # what else a stage counts, by name
         self._examples: dict[str, Spread] = {}
         self._sample: dict[str, Spread] = {}
 
@@ -82,7 +83,7 @@ class Funnel:
 
     def enter_bytes(self, source: str, size: int) -> None:
         """Count a document that is too large to be held: its bytes are known, its characters are not."""
-        for flow in (self.total, self.sources.setdefault(source, Flow())):
+        for flow in (self.total, _of(self.sources, source)):
             flow.documents_in += 1
             flow.bytes_in += size
 
@@ -96,7 +97,9 @@ class Funnel:
         characters, size = len(record.text), record.size
         for flow in (self.total, self._source(record), self._language(record)):
             flow.leave(characters, size)
-        self._sample.setdefault(record.source, Spread(SAMPLE_PER_SOURCE)).offer(_key(record), lambda: _kept(record))
+        if (sample := self._sample.get(record.source)) is None:
+            sample = self._sample[record.source] = Spread(SAMPLE_PER_SOURCE)
+        sample.offer(_key(record), lambda: _kept(record))
         return record
 
     def drop(self, record: Record, reason: str) -> None:
@@ -106,12 +109,18 @@ class Funnel:
         self._language(record).documents_in += 1
         self._examples.setdefault(reason, Spread(EXAMPLES_PER_REASON)).offer(_key(record), lambda: _dropped(record, reason))
 
+    def note(self, name: str) -> Counter[Any]:
+        """The counts of a name, for what a stage counts beside documents."""
+        return self.noted.setdefault(name, Counter())
+
     def add(self, other: "Funnel") -> None:
         """Count what another funnel counted, as if it had come behind this one."""
+        for name, counts in other.noted.items():
+            self.note(name).update(counts)
         self.total.add(other.total)
         for mine, theirs in ((self.sources, other.sources), (self.languages, other.languages)):
             for name, flow in theirs.items():
-                mine.setdefault(name, Flow()).add(flow)
+                _of(mine, name).add(flow)
         for chosen, more in ((self._examples, other._examples), (self._sample, other._sample)):
             for name, spread in more.items():
                 chosen.setdefault(name, Spread(spread.size)).add(spread)
@@ -149,10 +158,18 @@ class Funnel:
         _write(path.with_name(SAMPLE), self.sample())
 
     def _source(self, record: Record) -> Flow:
-        return self.sources.setdefault(record.source, Flow())
+        return _of(self.sources, record.source)
 
     def _language(self, record: Record) -> Flow:
-        return self.languages.setdefault(record.language or UNKNOWN_LANGUAGE, Flow())
+        return _of(self.languages, record.language or UNKNOWN_LANGUAGE)
+
+
+def _of(flows: dict[str, Flow], name: str) -> Flow:
+    """Three times a document, so that no flow is made in vain."""
+    flow = flows.get(name)
+    if flow is None:
+        flow = flows[name] = Flow()
+    return flow
 
 
 def _decided(flow: Flow) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import csv
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -17,7 +17,7 @@ from runtime.stage import Stage
 
 PRODUCER = {contract.output: contract.name for contract in BEFORE_REPORT}
 CURVES = {"pretrain": "plots/pretrain.csv", "finetune": "plots/finetune.csv"}
-PREDICTIONS = "predictions.jsonl"
+PREDICTIONS, DROPPED, CLUSTERS = "predictions.jsonl", "dropped.jsonl", "clusters.jsonl"
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,13 @@ class Evidence:
     results: Mapping[str, Result]
     curves: Mapping[str, Curve]
     predictions: tuple[JSON, ...]
+    dropped: Mapping[str, tuple[JSON, ...]] = field(default_factory=dict[str, tuple[JSON, ...]])
+    clusters: tuple[JSON, ...] = ()
+
+    @property
+    def data_stages(self) -> list[str]:
+        """The stages of the data that have metrics, in the order of the main job."""
+        return [one.name for one in BEFORE_REPORT if one.program.startswith("runtime.data.") and one.name in self.metrics]
 
     def quantity(self, stage: str, *path: str) -> Quantity:
         """A number of `metrics/<stage>.json`, by its path of keys."""
@@ -98,15 +105,18 @@ def gather(stage: Stage[Report]) -> Evidence:
     metrics = {one.name: stage.file(one.metrics_file) for one in stages}
     configs = {one.name: stage.file(one.config) for one in stages}
     curves = {name: stage.file(path) for name, path in CURVES.items() if path in stage.contract.reads_plots}
+    results = {name: Result(folder, stage.manifest(folder), sha256_of(Path(folder) / NAME)) for name, folder in folders.items()}
     return Evidence(
         experiment=stage.parameters.experiment,
         presentation=read_yaml(stage.file("presentation.yaml")),
         environment=read_yaml(stage.file("config/environment.yaml")),
         metrics={name: read_metrics(path) for name, path in metrics.items() if path.exists()},
         configs={name: read_yaml(path) for name, path in configs.items() if path.exists()},
-        results={name: Result(folder, stage.manifest(folder), sha256_of(Path(folder) / NAME)) for name, folder in folders.items()},
+        results=results,
         curves={name: read_curve(path) for name, path in curves.items() if path.exists()},
         predictions=read_predictions(stage.input("evaluation") / PREDICTIONS) if "evaluate" in folders else (),
+        dropped={name: read_examples(result, DROPPED) for name, result in results.items() if DROPPED in result.hashes()},
+        clusters=read_examples(results["dedup"], CLUSTERS) if "dedup" in results else (),
     )
 
 
@@ -146,6 +156,16 @@ def read_predictions(path: Path) -> tuple[JSON, ...]:
         return ()
     lines = enumerate(path.read_bytes().split(b"\n"), 1)
     return tuple(_case(line, f"{path}:{number}") for number, line in lines if line.strip())
+
+
+def read_examples(result: Result, name: str) -> tuple[JSON, ...]:
+    """The rows of a small file of a result folder, whose other files stay unread. Raises InputFault for one that was changed."""
+    path, wanted = Path(result.folder) / name, result.hashes().get(name)
+    if wanted is None:
+        return ()
+    if not path.exists() or sha256_of(path) != wanted:
+        raise InputFault("not what its stage wrote", where=str(path), fix="delete the folder and run `dvc repro`")
+    return tuple(json.loads(line) for line in path.read_bytes().splitlines())
 
 
 def _case(line: bytes, where: str) -> JSON:

@@ -1,9 +1,10 @@
-"""How the text of each source shrinks from step to step: numbers for the table, geometry for `funnel.svg.j2`."""
+"""How the text of each source shrinks from step to step: numbers for the table and the plot, geometry for `funnel.svg.j2`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from runtime.contracts.registry import BEFORE_REPORT
 from runtime.report import formatting
 from runtime.report.evidence import Evidence, Quantity
 
@@ -33,12 +34,16 @@ class Drop:
 
 @dataclass(frozen=True)
 class Funnel:
-    """Amounts of every source after every step, of all sources together, and what was dropped why."""
+    """Amounts of every source after every step, of all sources together, and what was dropped why.
+
+    `tokens`: of each source, what of it is trained on; empty where no row is packed.
+    """
 
     sources: tuple[str, ...]
     amounts: dict[str, tuple[Amount, ...]]
     total: tuple[Amount, ...]
     drops: tuple[Drop, ...]
+    tokens: dict[str, Quantity]
 
 
 @dataclass(frozen=True)
@@ -88,16 +93,31 @@ def funnel(evidence: Evidence) -> Funnel:
     """Collect the funnel from the metrics of the data stages."""
     names = evidence.setting("ingest", "sources") or evidence.metric("ingest", "sources") or {}
     sources = tuple(names)
-    amounts = {name: _amounts(evidence, "sources", name) for name in sources}
-    drops = tuple(drop for step in STEPS for drop in _drops(evidence, step, sources))
-    return Funnel(sources, amounts, _amounts(evidence), drops)
+    steps = steps_of(evidence)
+    amounts = {name: _amounts(evidence, steps, "sources", name) for name in sources}
+    drops = tuple(drop for step in steps for drop in _drops(evidence, step, sources))
+    packed = {name: evidence.quantity("pack-pretrain", "train_by_source", name, "tokens") for name in sources}
+    return Funnel(sources, amounts, _amounts(evidence, steps), drops, packed if any(packed.values()) else {})
 
 
-def _amounts(evidence: Evidence, *path: str) -> tuple[Amount, ...]:
+def steps_of(evidence: Evidence) -> tuple[str, ...]:
+    """The steps that every experiment has, and the optional ones that count what they drop by source."""
+    return tuple(one.name for one in BEFORE_REPORT if one.name in STEPS or isinstance(evidence.metric(one.name, "documents_in"), int))
+
+
+def _amounts(evidence: Evidence, steps: Sequence[str], *path: str) -> tuple[Amount, ...]:
     def amount(label: str, step: str, end: str) -> Amount:
         return Amount(label, evidence.quantity(step, *path, f"documents_{end}"), evidence.quantity(step, *path, f"bytes_{end}"))
 
-    return (amount("raw", "ingest", "in"), *(amount(step, step, "out") for step in STEPS))
+    return (amount("raw", "ingest", "in"), *(amount(step, step, "out") for step in steps))
+
+
+def plot(made: Funnel) -> Iterator[tuple[str, str, float | int, float | int]]:
+    """Rows of `plots/funnel.csv`: step, source, documents, bytes; what was not measured has no row."""
+    for name in made.sources:
+        for amount in made.amounts[name]:
+            if amount.documents.value is not None and amount.bytes.value is not None:
+                yield amount.step, name, amount.documents.value, amount.bytes.value
 
 
 def _drops(evidence: Evidence, step: str, sources: Sequence[str]) -> list[Drop]:

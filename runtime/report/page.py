@@ -8,7 +8,7 @@ from typing import Any, cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from runtime.report import curves, formatting, funnel, lineage, rows, scores, texts
+from runtime.report import curves, examples, formatting, funnel, histograms, lineage, rows, scores, texts
 from runtime.report.evidence import CURVES, Evidence, Quantity
 from runtime.report.record import tokens_seen
 from runtime.report.training import training
@@ -71,6 +71,9 @@ def content(evidence: Evidence, record: JSON) -> dict[str, Any]:
         "funnel": made,
         "funnel_drawing": funnel.drawing(made),
         "mix": funnel.mix(evidence),
+        "histograms": histograms.histograms(evidence),
+        "dropped_examples": examples.dropped(evidence),
+        "duplicate_groups": examples.groups(evidence),
         "warnings": rows.warnings(evidence),
         "packed": rows.packed(evidence),
         "instructions": rows.instructions(evidence),

@@ -6,6 +6,7 @@ Titles and descriptions stay out of it: what a reader is told must not change wh
 from typing import Any
 
 from runtime import processor
+from runtime.contracts.registry import BEFORE_REPORT
 from runtime.report.evidence import Evidence, value_at
 from runtime.report.funnel import mix
 from runtime.report.training import training
@@ -13,7 +14,7 @@ from runtime.stage import JSON
 
 VERSION = 1
 CORPUS = {"ingest": "pretrain", "format": "instruct"}  # stage that reads raw text -> part of the spec's data
-DATASETS = ("ingest", "clean", "dedup", "filter", "mix", "split", "pack-pretrain", "format", "pack-instruct")
+DATASETS = tuple(one.name for one in BEFORE_REPORT if one.program.startswith("runtime.data.") and one.name != "tokenizer")
 SIZES = (
     "hidden_size", "intermediate_size", "num_layers", "num_heads", "n_kv_heads", "seq_length", "vocab_size",
 )  # fmt: skip

@@ -7,7 +7,6 @@ from runtime.report.evidence import Evidence, Quantity
 
 SPLITS = ("train", "validation")
 PACKED = {"pretrain": "pack-pretrain", "finetune": "pack-instruct"}
-READ_BEFORE = ("ingest", "clean", "dedup", "filter", "mix", "split", "tokenizer", "pack-pretrain", "format", "pack-instruct")
 
 
 @dataclass(frozen=True)
@@ -65,5 +64,5 @@ def _instructions(evidence: Evidence, name: str) -> Instructions:
 
 def warnings(evidence: Evidence) -> list[tuple[str, str]]:
     """(stage, sentence) of everything the data stages warned of."""
-    told: list[tuple[str, Any]] = [(stage, evidence.metric(stage, "warnings") or ()) for stage in READ_BEFORE]
+    told: list[tuple[str, Any]] = [(stage, evidence.metric(stage, "warnings") or ()) for stage in evidence.data_stages]
     return [(stage, str(sentence)) for stage, sentences in told for sentence in sentences]
