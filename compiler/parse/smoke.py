@@ -169,12 +169,16 @@ def _vocabulary(twin: _Twin) -> None:
 
 
 def _text(twin: _Twin) -> None:
+    """A small budget. Amounts of single sources were part of the large one: in the twin weights decide."""
     try:
         budget = parse_size(twin.get("data", "pretrain", "mix", "budget_bytes"))
     except ValueError:
         return
     if isinstance(budget, int) and budget > _BYTES:
         twin.put(("data", "pretrain", "mix", "budget_bytes"), _BYTES)
+    twin.lower("data", "pretrain", "mix", "budget_tokens", most=_BYTES // 4)
+    if twin.section("data", "pretrain", "mix", "sources"):
+        twin.put(("data", "pretrain", "mix", "sources"), {})
     twin.lower("pack", "shards", most=2)
 
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from runtime.faults import StageFault
 
@@ -80,6 +78,9 @@ def _numbered(keys: NDArray[np.uint64]) -> tuple[Numbers, NDArray[np.bool_]]:
 
 def _with_files(texts: Numbers, file: NDArray[np.uint64]) -> Numbers:
     """Groups of documents that are linked by a text or by a file."""
+    from scipy.sparse import coo_matrix  # takes longer to import than many a split
+    from scipy.sparse.csgraph import connected_components
+
     files, _ = _numbered(file[:, np.newaxis])
     size = int(texts.max()) + 1 if len(texts) else 0
     nodes = size + (int(files.max()) + 1 if len(files) else 0)

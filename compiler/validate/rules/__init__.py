@@ -3,6 +3,7 @@
 from compiler.validate.rules import (
     adapter,
     attention,
+    budgets,
     capabilities,
     cleaning,
     constants,
@@ -31,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     *source_files.RULES,
     *cleaning.RULES,
     *mixing.RULES,
+    *budgets.RULES,
     *synthetic.RULES,
     *instruct.RULES,
     *tokenizer.RULES,

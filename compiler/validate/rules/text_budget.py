@@ -10,6 +10,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.planning.study import effective_batch
 from compiler.source import SourceTree
 from compiler.spec import Spec
+from compiler.spec.data.mixing import Mix, text_bytes
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
 
@@ -18,20 +19,23 @@ RULES = Rules()
 _BYTES_A_TOKEN = 3
 _MANY_PASSES = 16  # Muennighoff et al. 2023, Scaling Data-Constrained Language Models: nothing more is learned beyond
 _FEW_BYTES_A_PIECE = 16  # SentencePiece gives at most one piece for every 3 (Chinese, BPE) to 77 (English, unigram) bytes
-_BUDGET = ("data", "pretrain", "mix", "budget_bytes")
+
+
+def _budget_field(mix: Mix) -> tuple[str, ...]:
+    return ("data", "pretrain", "mix", "budget_bytes" if mix.budget_tokens is None else "budget_tokens")
 
 
 @RULES.needing("pretrain", "model", "parallel", "data")
 def text_fills_a_batch(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    rows, length, budget = effective_batch(spec.pretrain, spec.parallel), spec.model.seq_length + 1, spec.data.pretrain.mix.budget_bytes
-    if rows * length > budget:
+    rows, length, budget = effective_batch(spec.pretrain, spec.parallel), spec.model.seq_length + 1, text_bytes(spec.data.pretrain.mix)
+    if budget is not None and rows * length > budget:
         yield Diagnostic(
             "MS0393",
             said(
                 f"{budget} bytes of text, but one update reads {rows} rows x {length} ids = {rows * length}",
                 f"文本只有 {budget} 字节，但一次更新要读 {rows} 行 x {length} 个标识 = {rows * length}",
             ),
-            path=_BUDGET,
+            path=_budget_field(spec.data.pretrain.mix),
             reason=said(
                 "an incomplete batch is dropped, so no step would be made; a byte is at most one token",
                 "不完整的批会被丢弃，因此一步也不会执行；一个字节至多是一个词元",
@@ -44,10 +48,11 @@ def text_fills_a_batch(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     corpus, steps = spec.data.pretrain, spec.pretrain.steps
     rows, length = effective_batch(spec.pretrain, spec.parallel), spec.model.seq_length
-    trained = steps * rows * length
-    there = corpus.mix.budget_bytes * (1 - corpus.split.validation) / _BYTES_A_TOKEN
-    passes = trained / there
-    if passes > _MANY_PASSES and rows * (length + 1) <= corpus.mix.budget_bytes:
+    trained, budget = steps * rows * length, text_bytes(corpus.mix)
+    if budget is None:
+        return
+    passes = trained / (budget * (1 - corpus.split.validation) / _BYTES_A_TOKEN)
+    if passes > _MANY_PASSES and rows * (length + 1) <= budget:
         most = int(steps * _MANY_PASSES / passes)
         yield Diagnostic(
             "MS0392",
@@ -67,8 +72,8 @@ def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing("tokenizer", "data")
 def text_fills_the_vocabulary(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    pieces, budget = spec.tokenizer.vocab_size, spec.data.pretrain.mix.budget_bytes
-    if spec.tokenizer.kind == "sentencepiece" and pieces * _FEW_BYTES_A_PIECE > budget:
+    pieces, budget = spec.tokenizer.vocab_size, text_bytes(spec.data.pretrain.mix)
+    if spec.tokenizer.kind == "sentencepiece" and budget is not None and pieces * _FEW_BYTES_A_PIECE > budget:
         yield Diagnostic(
             "MS0394",
             said(
