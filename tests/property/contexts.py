@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.property.mutation import Context
+from tests.property.recipe_contexts import ALONE, RECIPES
 
 Values = dict[str, Any]
 
@@ -66,6 +67,7 @@ CONTEXTS: Mapping[str, Context] = {
         for name, one, other in (("epochs", 0.5, 1.5), ("bytes", 10_000, 20_000), ("tokens", 1000, 2000))
     },
     "data.pretrain.mix.bytes_per_token_of": Context(to={"zh": 3.0}),
+    **RECIPES,
     "data.instruct.sources.*.path": Context(to="data/second.jsonl"),
     "data.instruct.sources.*.fields": Context(to={"output": "response"}),
     "data.instruct.sources.*.roles": Context(given={"data.instruct.sources.*.format": "messages"}, to={"bot": "assistant"}),
@@ -89,4 +91,4 @@ CONTEXTS: Mapping[str, Context] = {
 }
 
 # Fields that have only one legal value in this version, whatever stands around them.
-ONE_VALUE = ("model.head_dim", "data.pretrain.clean.perplexity", "tokenizer.kind", "finetune.method")
+ONE_VALUE = ("model.head_dim", "data.pretrain.clean.perplexity", "tokenizer.kind", "finetune.method", *ALONE)

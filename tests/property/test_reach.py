@@ -83,7 +83,7 @@ def test_identity_changes_no_other_file(declared: DeclaredField, experiments: Ex
     found = mutated(experiments, declared)
     named = {stage for path in found.changed for stage in stages_of(path)}
     own = {f"config/{stage}.yaml" for stage in named} | {"params.json", "placement.yaml"}  # what fits a device, no stage depends on
-    own |= {"dvc.yaml"} if declared.path.endswith((".path", ".cases")) else set()
+    own |= {"dvc.yaml"} if declared.path.endswith((".path", ".cases", ".prompt", ".transcript")) else set()
     own |= {"config/template.yaml"} if any(path.endswith("template") for path in found.changed) else set()
     own |= {"config/report.yaml"} if declared.path == "smoke" else set()  # the small twin has a name of its own
     own |= {file for path in found.changed - {declared.path} for file in FREE.get(DECLARED[path].field_class, ())}
