@@ -30,6 +30,7 @@ from runtime.manifest import Manifest
 from runtime.terminal import Bar, Terminal
 
 P = TypeVar("P")
+MADE = "synthetic"  # the result of `synthesize`, which makes sources
 
 
 @dataclass
@@ -60,7 +61,12 @@ class Stage(Generic[P]):
         return Path("../..")
 
     def place_of(self, made: bool) -> Path:
-        """What the path of a source is relative to: the project root, or the experiment where a stage has made it."""
+        """What the path of a source is relative to: the project root, or the experiment where a stage has made it.
+
+        What was made is compared with its manifest first. Raises InputFault.
+        """
+        if made:
+            self.input(MADE)
         return Path() if made else self.root
 
     @property

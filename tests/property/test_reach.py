@@ -17,7 +17,7 @@ from compiler.difference import Difference, Side, difference
 from compiler.source import dotted, leaves
 from compiler.spec import DeclaredField, fields
 from compiler.spec.reach import MINDFORMERS, STAGES, TRAININGS, mindformers_of, stages_of
-from runtime.contracts.registry import CONTRACTS
+from runtime.contracts.registry import EVERY
 from tests.property.contexts import CONTEXTS, ONE_VALUE
 from tests.property.mutation import Context, Experiments, Mutation, select, single_valued
 
@@ -166,7 +166,7 @@ def test_fields_of_one_value_have_no_other(path: str, experiments: Experiments) 
 
 
 def test_every_identity_field_names_its_stages() -> None:
-    known = {*(one.name for one in CONTRACTS), "compare"}
+    known = {*(one.name for one in EVERY), "compare"}
     assert [path for path, one in DECLARED.items() if one.field_class == "identity" and not stages_of(path)] == []
     assert {stage for stages in STAGES.values() for stage in stages} <= known
 
