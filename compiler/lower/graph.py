@@ -109,6 +109,8 @@ def _dependencies(contract: Contract, spec: Spec, programs: Programs) -> tuple[s
 def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
     if contract.name == "sieve" and spec.data.pretrain.clean.perplexity:
         return [spec.data.pretrain.clean.perplexity.reference]
+    if contract.name == "filter" and spec.data.pretrain.filter.classifier:
+        return [spec.data.pretrain.filter.classifier.rows]
     if contract.name == "synthesize":
         return recipe_files(spec)
     if contract.name == "ingest":

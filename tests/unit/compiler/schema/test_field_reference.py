@@ -48,7 +48,7 @@ def test_a_row_says_all_that_is_declared() -> None:
     [
         ("finetune.loss_scale.window", "integer ≥ 1 or `null` (steps)", "整数 ≥ 1 或 `null`（步）"),
         ("pretrain.optimizer.betas", "list of 2, each number > 0, < 1", "2 项的列表，每项：数值 > 0, < 1"),
-        ("data.pretrain.mix.budget_bytes", "size: bytes, or text such as `8MB`, `2GiB`", "大小：字节数，或 `8MB`、`2GiB` 之类的文本"),
+        ("data.pretrain.ingest.max_line_bytes", "size: bytes, or text such as `8MB`, `2GiB`", "大小：字节数，或 `8MB`、`2GiB` 之类的文本"),
         ("export.shape", "`dynamic`, `static`", "`dynamic`、`static`"),
     ],
 )
