@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,9 +39,35 @@ def each(function: Callable[[T], R], tasks: Sequence[T], placement: Placement) -
     return _in_processes(function, tasks, workers, placement.threads) if workers > 1 else map(function, tasks)
 
 
-def _in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int, threads: int) -> Iterator[R]:
+@contextmanager
+def kept(placement: Placement) -> Iterator[None]:
+    """Workers, or the connection to Ray, that `each` starts within stay until the end: for a stage of several sets of tasks."""
+    if placement.engine == RAY:
+        with _connected(placement):
+            yield
+    elif placement.workers > 1:
+        with _started(placement.workers, placement.threads) as pool:
+            _KEPT.append(pool)
+            try:
+                yield
+            finally:
+                _KEPT.remove(pool)
+    else:
+        yield
+
+
+_KEPT: list[ProcessPoolExecutor] = []
+
+
+@contextmanager
+def _started(workers: int, threads: int) -> Iterator[ProcessPoolExecutor]:
     context = multiprocessing.get_context("spawn")  # forking a process in which libraries run threads can stop it dead
     with _threads_of_children(threads), ProcessPoolExecutor(workers, context, _begin, (os.getpid(),)) as pool:
+        yield pool
+
+
+def _in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int, threads: int) -> Iterator[R]:
+    with nullcontext(_KEPT[-1]) if _KEPT else _started(workers, threads) as pool:
         waiting: deque[Future[R]] = deque()
         try:
             for task in tasks:
@@ -85,14 +112,27 @@ def _begin(parent: int) -> None:
 
 
 def _on_ray(function: Callable[[T], R], tasks: Sequence[T], placement: Placement) -> Iterator[R]:
+    with _connected(placement) as ray:
+        yield from _on_cluster(ray, function, tasks)
+
+
+@contextmanager
+def _connected(placement: Placement) -> Iterator[Any]:
+    """Ray, started or connected to where it is not yet."""
     ray = _ray()
-    started = not ray.is_initialized()
-    if started:
-        local = {} if placement.ray_address else {"num_cpus": placement.workers, "include_dashboard": False}
-        code = {
-            "env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}
-        }  # every node sees the project and its environment under the same path
-        ray.init(address=placement.ray_address, log_to_driver=False, configure_logging=False, runtime_env=code, **local)
+    if ray.is_initialized():
+        yield ray
+        return
+    local = {} if placement.ray_address else {"num_cpus": placement.workers, "include_dashboard": False}
+    code = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # every node sees the project and its environment under the same path
+    ray.init(address=placement.ray_address, log_to_driver=False, configure_logging=False, runtime_env=code, **local)
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _on_cluster(ray: Any, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
     remote = ray.remote(num_cpus=1, max_retries=0)(_in_folder)
     at_once = max(int(ray.cluster_resources().get("CPU", 1)), 1) * AHEAD
     waiting: deque[Any] = deque()
@@ -106,8 +146,6 @@ def _on_ray(function: Callable[[T], R], tasks: Sequence[T], placement: Placement
     finally:
         for one in waiting:
             ray.cancel(one, force=True)
-        if started:
-            ray.shutdown()
 
 
 def _ray() -> Any:

@@ -1,14 +1,19 @@
-"""dedup: exact lines, exact documents, near documents (MinHash LSH), across sources."""
+"""dedup: evaluation texts, exact documents, near documents (MinHash LSH) and repeated lines or sentences, across sources."""
 
 from runtime.contracts.base import Contract, parameters
 
 
 @parameters
 class Lines:
-    """Lines of at least `min_length` characters that were seen before are removed when `exact`."""
+    """Units of at least `min_length` characters that were seen before are removed when `exact`.
+
+    `unit`: line | sentence. `min_documents`: units that fewer documents have stay, also where one has them twice.
+    """
 
     exact: bool
     min_length: int
+    unit: str = "line"
+    min_documents: int = 1
 
 
 @parameters
@@ -29,12 +34,27 @@ class Documents:
 
 
 @parameters
+class Decontamination:
+    """`ngram`: tokens of a passage; `files`: evaluation texts, `cases`: core cases, both relative to the project root.
+
+    `action`: drop | cut, what happens to a document with a passage of them.
+    """
+
+    ngram: int
+    files: tuple[str, ...]
+    cases: str | None
+    action: str
+
+
+@parameters
 class Dedup:
-    """`keep`: longest | first, of a cluster of duplicates."""
+    """`keep`: longest | first | priority, of a cluster of duplicates; `priority`: sources, the most wanted first."""
 
     lines: Lines
     documents: Documents
     keep: str
+    priority: tuple[str, ...] = ()
+    decontaminate: Decontamination | None = None
 
 
 CONTRACT = Contract(
@@ -43,6 +63,6 @@ CONTRACT = Contract(
     parameters=Dedup,
     inputs=("corpus/clean",),
     output="corpus/dedup",
-    environment=("python", "orjson", "zstandard", "daft", "numpy", "xxhash"),
+    environment=("python", "orjson", "zstandard", "numpy", "xxhash"),
     tracked={"data.pretrain.dedup.documents.near.threshold": "documents.near.threshold"},
 )

@@ -20,6 +20,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,18 +61,31 @@ class Contamination:
         return [text[found[0][0] : found[-1][1]] if found else None for text, found in self._first(texts)]
 
     def passages(self, text: str) -> list[tuple[int, int]]:
-        """Begin and end, in the text `comparable(text)`, of every passage that is hit; passages that overlap are one."""
+        """First and last token (exclusive) of every passage that is hit; passages that touch are one."""
         tokens = _tokens(text)
         size = np.full(len(tokens), len(tokens))
-        places = list(spans(comparable(text)))
         found: list[tuple[int, int]] = []
         for start, length in sorted(self._runs(tokens, size, size)):
-            begin, end = places[start][0], places[start + length - 1][1]
-            if found and begin <= found[-1][1]:
-                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            if found and start <= found[-1][1]:
+                found[-1] = (found[-1][0], max(start + length, found[-1][1]))
             else:
-                found.append((begin, end))
+                found.append((start, start + length))
         return found
+
+    def write(self, path: Path) -> None:
+        """Keep it in a file (npz)."""
+        kinds = {"inside": self.inside, "whole": self.whole}
+        np.savez(path, **{f"{kind}-{length}": numbers for kind, known in kinds.items() for length, numbers in known.items()})
+
+    @classmethod
+    def read(cls, path: Path) -> "Contamination":
+        """Read what `write` has written."""
+        found: dict[str, dict[int, Hashes]] = {"inside": {}, "whole": {}}
+        with np.load(path) as stored:
+            for name in stored.files:
+                kind, length = name.split("-")
+                found[kind][int(length)] = stored[name]
+        return cls(**found)
 
     def _first(self, texts: Sequence[str]) -> list[tuple[str, list[tuple[int, int]]]]:
         """Each text in its comparable form, with the places of the tokens of its first run that is hit."""

@@ -33,16 +33,3 @@ def tokens(text: str) -> list[str]:
 def spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the tokens of a text that is already folded begin and end."""
     return (found.span() for found in _TOKEN.finditer(text))
-
-
-def shingles(parts: list[str], ngram: int) -> frozenset[tuple[str, ...]]:
-    """All runs of `ngram` tokens; a text with fewer tokens is one shingle."""
-    if len(parts) < ngram:
-        return frozenset([tuple(parts)])
-    return frozenset(zip(*(parts[start:] for start in range(ngram)), strict=False))
-
-
-def jaccard(left: frozenset[tuple[str, ...]], right: frozenset[tuple[str, ...]]) -> float:
-    """Size of the intersection over size of the union, in [0, 1]."""
-    common = len(left & right)
-    return common / (len(left) + len(right) - common)

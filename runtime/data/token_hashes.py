@@ -142,3 +142,29 @@ def _powers(base: np.uint64, count: int) -> Hashes:
         known[0] = 1
         _GROWN[int(base)] = known = np.multiply.accumulate(known)
     return known
+
+
+def shingles(tokens: Tokens, ngram: int) -> Tokens:
+    """One number for each run of `ngram` tokens of each text; a text with fewer, but some, is one shingle as a whole.
+
+    A short text and a run of a long one never have the same number, but by chance.
+    """
+    counts = np.where(tokens.counts >= ngram, tokens.counts - ngram + 1, np.minimum(tokens.counts, 1))
+    starts = tokens.starts
+    result = np.empty(int(counts.sum()), np.uint64)
+    short = (tokens.counts > 0) & (tokens.counts < ngram)
+    first = np.cumsum(counts) - counts
+    inside = np.arange(len(result)) - np.repeat(first, counts)  # which run of its text
+    long = np.repeat(~short, counts)
+    result[long] = mixed(runs(tokens.hashes, ngram)[(np.repeat(starts, counts) + inside)[long]])
+    result[first[short]] = _entire(tokens.hashes, starts[short], tokens.counts[short])
+    return Tokens(result, counts)
+
+
+def _entire(hashes: Hashes, starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Hashes:
+    """One number for all the tokens of each text."""
+    result = counts.astype(np.uint64)
+    for place in range(int(counts.max(initial=0))):
+        more = counts > place
+        result[more] = mixed(result[more] * _STEP + hashes[starts[more] + place])
+    return result
