@@ -1,6 +1,6 @@
 """Plan -> StageGraph: what every stage reads, writes and is configured with."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -107,21 +107,39 @@ def _dependencies(contract: Contract, spec: Spec, programs: Programs) -> tuple[s
 
 
 def _raw_paths(contract: Contract, spec: Spec) -> list[str]:
-    if contract.name == "sieve" and spec.data.pretrain.clean.perplexity:
-        return [spec.data.pretrain.clean.perplexity.reference]
-    if contract.name == "filter" and spec.data.pretrain.filter.classifier:
-        return [spec.data.pretrain.filter.classifier.rows]
-    if contract.name == "synthesize":
-        return recipe_files(spec)
-    if contract.name == "ingest":
-        paths = (source.path for source in spec.data.pretrain.sources.values())
-        return [fixed_folder(path) for path in paths if recipe_of(path) is None]  # DVC knows files and folders, no patterns
-    if contract.name == "format":
-        cases = [spec.evaluation.suites.core.cases] if spec.data.instruct.decontaminate and spec.evaluation.suites.core else []
-        return [source.path for source in spec.data.instruct.sources.values() if recipe_of(source.path) is None] + cases
-    if contract.name == "evaluate" and spec.evaluation.suites.core:
-        return [spec.evaluation.suites.core.cases]
-    return []
+    return _RAW[contract.name](spec) if contract.name in _RAW else []
+
+
+def _texts(spec: Spec) -> list[str]:
+    paths = (source.path for source in spec.data.pretrain.sources.values())
+    return [fixed_folder(path) for path in paths if recipe_of(path) is None]  # DVC knows files and folders, no patterns
+
+
+def _dialogues(spec: Spec) -> list[str]:
+    cases = _cases(spec) if spec.data.instruct.decontaminate else []
+    return [source.path for source in spec.data.instruct.sources.values() if recipe_of(source.path) is None] + cases
+
+
+def _cases(spec: Spec) -> list[str]:
+    return [spec.evaluation.suites.core.cases] if spec.evaluation.suites.core else []
+
+
+def _reference(spec: Spec) -> list[str]:
+    return [spec.data.pretrain.clean.perplexity.reference] if spec.data.pretrain.clean.perplexity else []
+
+
+def _labelled(spec: Spec) -> list[str]:
+    return [spec.data.pretrain.filter.classifier.rows] if spec.data.pretrain.filter.classifier else []
+
+
+_RAW: Mapping[str, Callable[[Spec], list[str]]] = {
+    "sieve": _reference,
+    "synthesize": recipe_files,
+    "ingest": _texts,
+    "filter": _labelled,
+    "format": _dialogues,
+    "evaluate": _cases,
+}
 
 
 def _from_experiment(path: str) -> str:
