@@ -54,6 +54,7 @@ CONTRACT = Contract(
     name="ingest",
     program="runtime.data.ingest",
     parameters=Ingest,
+    inputs=("synthetic",),
     output="corpus/ingest",
     environment=("python", "orjson", "zstandard", "resiliparse", "ftfy"),
 )
