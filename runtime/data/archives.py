@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ def size_of(path: Path, shown: str) -> int:
         status = path.stat()
     except OSError as error:
         raise locked(error, shown) from None
-    if not path.is_file():
+    if not stat.S_ISREG(status.st_mode):
         raise StageFault("is not a regular file", where=shown, fix="take it out of the source")
     return status.st_size
 
@@ -51,13 +52,10 @@ def locked(error: OSError, shown: str) -> StageFault:
 
 
 def _opened(path: Path) -> BinaryIO:
-    match path.suffix.lower():
-        case ".gz":
-            return cast(BinaryIO, gzip.open(path))
-        case ".zst":
-            return io.BufferedReader(_Frames(path), _BLOCK)
-        case _:
-            return path.open("rb")
+    name = path.name.lower()
+    if name.endswith(".gz"):
+        return cast(BinaryIO, gzip.open(path))
+    return io.BufferedReader(_Frames(path), _BLOCK) if name.endswith(".zst") else path.open("rb")
 
 
 class _Frames(io.RawIOBase):

@@ -7,7 +7,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from typing import BinaryIO
 
@@ -36,9 +36,11 @@ _USUAL = {"ko": "cp949", "ja": "cp932", "ru": "cp1251"}  # for a declared langua
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _CONTROL_BYTES = bytes(code for code in range(32) if _CONTROL.match(chr(code)))
 _WIDE = ("utf-16", "utf-32")  # the encodings in which the byte of a control character may be half of another character
-# What UTF-8 read as a single-byte encoding never holds: a character beyond those encodings, and one outside ASCII between
-# two within it (a UTF-8 sequence has two bytes or more; Â and Ã may stand before a no-break space that became a blank).
-_NEVER_MOJIBAKE = (re.compile("[\u3000-\U0010ffff]"), re.compile(r"[^\x00-\x7fÂÃ](?<![^\x00-\x7f].)(?![^\x00-\x7f])", re.DOTALL))
+# What UTF-8 read as a single-byte encoding never holds: a character beyond those encodings, from U+3000 on, whose first bytes in
+# UTF-8 are these; and one outside ASCII between two within it (a UTF-8 sequence has two bytes or more; Â and Ã may stand before
+# a no-break space that became a blank).
+_FIRST_BYTES_BEYOND = bytes(range(0xE3, 0xF5))
+_ALONE = re.compile(r"[^\x00-\x7fÂÃ](?<![^\x00-\x7f].)(?![^\x00-\x7f])", re.DOTALL)
 _BINARY_SHARE = 0.02  # of control characters; text with a few stray ones stays well below, compressed or compiled bytes well above
 _DAMAGED_RATIO = 4  # valid multi-byte characters for each invalid one, from which a file is UTF-8 with a fault, not another encoding
 _SAMPLE = 2000
@@ -72,15 +74,15 @@ class Codec:
     name: str
     mark: int = 0
 
-    @property
+    @cached_property
     def splits_at_lf(self) -> bool:
         """Whether the byte LF stands for a line end and nothing else, so that bytes may be split before they are decoded."""
         return not self.name.startswith(_WIDE)
 
-    @property
-    def lines_are_utf8(self) -> bool:
-        """Whether lines come as UTF-8: those of an encoding that cannot be split at bytes are converted first."""
-        return self.name == "utf-8" or not self.splits_at_lf
+    @cached_property
+    def of_lines(self) -> str:
+        """What lines come in: those of an encoding that cannot be split at bytes are converted to UTF-8 first."""
+        return self.name if self.splits_at_lf else "utf-8"
 
 
 def decode(data: bytes, where: str, hints: Hints) -> Decoded:
@@ -136,8 +138,15 @@ def repair(text: str) -> str:
     A text that also holds characters which no such mistake produces was decoded rightly, and quotes mojibake on purpose.
     One with U+FFFD has lost bytes that no repair brings back.
     """
-    suspected = not text.isascii() and not any(proof.search(text) for proof in _NEVER_MOJIBAKE) and is_bad(text)
-    return ftfy.fix_encoding(text, _ftfy()) if suspected else text
+    if text.isascii() or _decoded_rightly(text) or not is_bad(text):
+        return text
+    return ftfy.fix_encoding(text, _ftfy())
+
+
+def _decoded_rightly(text: str) -> bool:
+    """Whether a text holds what no mojibake does."""
+    data = text.encode()
+    return len(data.translate(None, _FIRST_BYTES_BEYOND)) != len(data) or _ALONE.search(text) is not None
 
 
 @cache

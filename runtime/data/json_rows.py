@@ -95,7 +95,7 @@ def kind_of(value: Any) -> str:
 def _row(line: Line, bare: bytes, codec: Codec, shown: str, field: str) -> Row | Unreadable:
     content = line.content or b""
     try:
-        parsed = orjson.loads(bare if codec.lines_are_utf8 else decoded(line, codec, shown))
+        parsed = orjson.loads(bare if codec.of_lines == "utf-8" else decoded(line, codec, shown))
         return Row(text_of(parsed, field), line.number, line.size, (len(content) - len(bare)) // len(_MARK))
     except orjson.JSONDecodeError as error:
         bad = _not_json(error)

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO, NamedTuple, cast
 
 from runtime.data.decoding import UNDECODABLE, Codec, Hints, blocks_of, codec_of
@@ -33,12 +34,14 @@ def lines_of(piece: Piece, codec: Codec, longest: int) -> Iterator[Line]:
     """The lines that begin in a piece, held in memory up to `longest` bytes. Raises StageFault and Unreadable."""
     with piece.file.open() as raw:
         stream, number, offset = _positioned(raw, piece, codec)
+        width = len if codec.splits_at_lf else partial(_width, codec=codec)
         while piece.end is None or offset < piece.end:
             line = stream.readline(longest + 2)
             if not line:
                 return
-            content, size = line.rstrip(b"\r\n"), _width(line, codec)
-            size += 0 if line.endswith(b"\n") else _skip_line(stream, codec)
+            content, size = line.rstrip(b"\r\n"), width(line)
+            if len(line) == longest + 2 and not line.endswith(b"\n"):
+                size += _skip_line(stream, codec)
             number += 1
             yield Line(number, offset, size, content if len(content) <= longest else None)
             offset += size
@@ -48,7 +51,7 @@ def decoded(line: Line, codec: Codec, shown: str) -> str:
     """The text of a line that is not too long. Raises Unreadable at the byte that is not of the encoding."""
     content = line.content or b""
     try:
-        return content.decode("utf-8" if codec.lines_are_utf8 else codec.name)
+        return content.decode(codec.of_lines)
     except UnicodeDecodeError as error:
         message = f"byte {line.offset + error.start} is not {codec.name} ({error.reason})"
         fix = "mend the row, or convert the file to UTF-8 (iconv -f ENCODING -t UTF-8)"

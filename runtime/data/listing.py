@@ -59,8 +59,12 @@ def files_of(root: Path, name: str, source: Source) -> list[RawFile]:
 
 def _file(path: Path, shown: str, relative: str) -> RawFile:
     """A name may hold a line end; a message may not."""
-    one_line = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in shown)
+    one_line = shown if shown.isprintable() else "".join(map(_visible, shown))
     return RawFile(path, one_line, relative, size_of(path, one_line))
+
+
+def _visible(sign: str) -> str:
+    return sign if sign.isprintable() else sign.encode("unicode_escape").decode()
 
 
 def _matched(path: str) -> Callable[[str], bool]:

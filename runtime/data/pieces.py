@@ -83,15 +83,16 @@ def survey(task: SurveyTask) -> Survey:
 
 def planned(files: Iterable[RawFile], surveys: Mapping[str, Survey]) -> Iterator[tuple[Piece, ...]]:
     """The pieces of each task, in the order of the files. `surveys`: of the long ones, by their path below the source."""
-    group: list[Piece] = []
+    group, size = list[Piece](), 0
     for file in files:
         ranges = _ranges(file, surveys[file.relative]) if file.relative in surveys else []
-        full = sum(piece.file.size for piece in group) + file.size > GROUP
-        if group and (ranges or full):
+        if group and (ranges or size + file.size > GROUP):
             yield tuple(group)
-            group = []
+            group, size = [], 0
         yield from ((piece,) for piece in ranges)
-        group += [] if ranges else [Piece(file)]
+        if not ranges:
+            group.append(Piece(file))
+            size += file.size
     if group:
         yield tuple(group)
 

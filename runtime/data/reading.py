@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO
 
 from runtime.contracts.ingest import Ingest, Source
 from runtime.data.decoding import Codec, Decoded, Hints, blocks_of, codec_of, decode, repair, without_marks
@@ -58,6 +58,7 @@ class Reader:
     funnel: Funnel = field(default_factory=Funnel)
     seen: Observations = field(default_factory=Observations)
     quarantine: Quarantine = field(default_factory=Quarantine)
+    hashes: dict[str, str] = field(default_factory=dict)  # SHA-256 of files that were held whole, by their path below the source
 
     def __post_init__(self) -> None:
         longest, document = self.settings.max_line_bytes, self.settings.max_document_bytes
@@ -107,7 +108,7 @@ class Reader:
 
     def _text(self, file: RawFile) -> Iterator[Record]:
         with file.open() as stream:
-            head = stream.read(WHOLE + 1)
+            head = _beginning(stream, file, WHOLE)
             if len(head) <= WHOLE:
                 content = self._decoded(head, file)
                 yield from self._accepted([content.text], {"path": file.relative})
@@ -121,7 +122,7 @@ class Reader:
         """Markup is never cut: half a page is no page."""
         most = self.settings.max_document_bytes
         with file.open() as stream:
-            data = stream.read(most + 1)
+            data = _beginning(stream, file, most)
         place = {"path": file.relative}
         if len(data) > most:
             start = data[: EXAMPLE * 4].decode("utf-8", "replace")
@@ -134,6 +135,8 @@ class Reader:
             self._drop(Fitted(text, len(text.encode())), place, OVERSIZED)
 
     def _decoded(self, data: bytes, file: RawFile) -> Decoded:
+        if not file.compressed:
+            self.hashes[file.relative] = hashlib.sha256(data).hexdigest()
         content = decode(data, file.shown, self._hints)
         self.seen.file(content.encoding, content.byte_order_marks)
         return content
@@ -199,6 +202,12 @@ class Reader:
     def _record(self, text: str, place: dict[str, Any]) -> Record:
         meta = {**place, "format": self.source.format, "domain": self.source.domain}
         return Record(record_id(self.name, text), text, self.name, self.source.language, meta)
+
+
+def _beginning(stream: BinaryIO, file: RawFile, most: int) -> bytes:
+    """Up to `most` bytes and one more. Asking a small file for many would first make room for them."""
+    known = not file.compressed and file.size <= most
+    return stream.read(file.size + 1 if known else most + 1)
 
 
 def record_id(source: str, text: str) -> str:
