@@ -41,5 +41,5 @@ CONTRACT = Contract(
     output="evaluation",
     reads_metrics=("pack-pretrain",),
     reads_files=("config/template.yaml",),
-    environment=("python", "sentencepiece", "mindspore", "mindformers", "numpy", "safetensors"),
+    environment=("python", "sentencepiece", "tokenizers", "tiktoken", "mindspore", "mindformers", "numpy", "safetensors"),
 )

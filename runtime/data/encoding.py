@@ -1,144 +1,213 @@
-"""From text to token ids and back, with the tokenizer folder that the stage `tokenizer` wrote.
+"""From text to token ids and back, with the tokenizer folder that the stage `tokenizer` wrote, whatever its library.
 
-Special pieces (pad, bos, eos, chat markers) are control symbols of the SentencePiece model: no text encodes to them, they
-decode to nothing, and only code that asks for their ids puts them into a row.
+Special pieces (pad, bos, eos, chat markers, and all others that the file calls special) are apart from text: no text encodes
+to them, they decode to nothing, and only code that asks for their ids puts them into a row.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from sentencepiece import SentencePieceProcessor
+import numpy as np
+from numpy.typing import NDArray
 
+from runtime.data.tokenizers.backend import Backend, Ids
 from runtime.faults import StageFault
 
-MODEL = "tokenizer.model"
+FILES = {"sentencepiece": "tokenizer.model", "hf": "tokenizer.json", "tiktoken": "tokenizer.tiktoken"}
+MODEL = FILES["sentencepiece"]
 PIECES = "tokenizer.vocab"
 SPECIAL = "special_tokens.json"
-BLANK = "\u2581"  # SentencePiece writes a blank as this character, and reads this character back as a blank
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A SentencePiece model and its special pieces.
+    """A vocabulary and its special pieces.
 
     special: text of a special piece -> id. `pad`, `bos`, `eos`: ids. `markers`: texts of the chat markers.
+    size: number of ids, which are 0 ... size - 1.
     """
 
-    processor: SentencePieceProcessor
+    backend: Backend
     special: Mapping[str, int]
     pad: int
     bos: int
     eos: int
     markers: tuple[str, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of pieces; ids are 0 ... size - 1."""
-        return self.processor.get_piece_size()
+    size: int
 
     def encode(self, text: str) -> list[int]:
         """Ids of a text; never one of a special piece, whatever the text says."""
-        if not self._blank_sign:
-            return self.processor.encode(text)
-        first, *others = (self.processor.encode(part) for part in text.split(BLANK))
-        return first + [id for part in others for id in (*self._blank_sign, *part)]
+        return self.array(text).tolist()
+
+    def array(self, text: str) -> Ids:
+        """As `encode`: int32, (ids,)."""
+        ids = self.backend.encode(text)
+        return self._apart(text) if self.is_special[ids].any() else ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids; special pieces give nothing, bytes that are not UTF-8 give U+FFFD."""
-        return self.processor.decode(list(ids))
+        return self.backend.decode([int(id) for id in ids if id not in self._beside])
 
     def show(self, ids: Sequence[int]) -> str:
         """Text of ids with the special pieces visible, for people."""
-        runs = groupby(ids, key=self.processor.is_control)
-        return "".join("".join(map(self.processor.id_to_piece, run)) if special else self.decode(list(run)) for special, run in runs)
+        runs = groupby(map(int, ids), key=self._beside.__contains__)
+        return "".join("".join(map(self.name, run)) if special else self.decode(list(run)) for special, run in runs)
 
-    def sizes(self, text: str, ids: Sequence[int]) -> list[int]:
-        """UTF-8 bytes of `text` that each of its `ids` (from `encode`) stands for; they sum to the size of the text."""
-        if self.processor.unk_id() not in ids:
-            return [self._bytes_of[id] for id in ids]
-        pieces = self.processor.encode(text, out_type=str)  # an unknown piece comes as the characters it stands for
-        ends = list(accumulate(map(len, pieces)))
-        return [len(text[start:end].encode()) for start, end in pairwise([0, *ends])]
+    def name(self, id: int) -> str:
+        """The text of a special piece."""
+        return self._names.get(id) or (self.backend.piece(id) if id < self.backend.size else "") or f"<{id}>"
+
+    def sizes(self, text: str, ids: Ids) -> NDArray[np.int64]:
+        """UTF-8 bytes of `text` that each of its `ids` (from `array`) stands for; they sum to the size of the text.
+
+        Where pieces are other text than they were made from (unknown, or rewritten by a normaliser), the library's alignment
+        tells; a character that is spelt in several ids counts for the one that ends it.
+        """
+        found, total = self._bytes[ids], len(text.encode())
+        excess = int(found.sum()) - total
+        if excess and excess == self.backend.prefix:
+            found[0] -= excess
+        return self._aligned(text, ids) if int(found.sum()) != total else found
 
     def is_unknown(self, id: int) -> bool:
         """Whether an id stands for characters that have no piece."""
-        return id == self.processor.unk_id()
+        return id == self.backend.unknown
 
     def is_byte(self, id: int) -> bool:
-        """Whether an id is one byte of a character that has no piece."""
-        return self.processor.is_byte(id)
+        """Whether an id is a part of a character that is spelt in bytes."""
+        return id < self.backend.size and self.backend.is_byte(id)
 
     def continues_character(self, id: int) -> bool:
-        """Whether an id is the second or a later byte of a character: a text must not be cut before it."""
-        return self.is_byte(id) and 0x80 <= int(self.processor.id_to_piece(id)[1:-1], 16) < 0xC0
+        """Whether an id begins with the second or a later byte of a character: a text must not be cut before it."""
+        return id < self.backend.size and self._contents[id][:1] in CONTINUATION
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 over all pieces, their kinds and scores, and the normaliser: equal identity, equal ids for every text.
-
-        The bytes of the model file also hold settings of the trainer that change no id.
-        """
+        """SHA-256 over all that decides ids: equal identity, equal ids for every text."""
         digest = hashlib.sha256(json.dumps(dict(self.special), sort_keys=True).encode())
-        for id in range(self.size):
-            digest.update(f"{self.processor.id_to_piece(id)}\0{_kind(self.processor, id)}\0{self.processor.get_score(id)!r}\n".encode())
-        for probe in ("\uff21\uff0c\ufe30", " a  b ", "a\tb\n\nc"):  # shows width folding, added or removed blanks
-            digest.update(" ".join(self.processor.encode(probe, out_type=str)).encode())
+        for part in self.backend.fingerprint():
+            digest.update(part)
         return digest.hexdigest()
 
     @cached_property
-    def _blank_sign(self) -> list[int]:
-        """Byte pieces of the character U+2581 itself; empty without byte fallback."""
-        ids = [self.processor.piece_to_id(f"<0x{byte:02X}>") for byte in BLANK.encode()]
-        return ids if all(map(self.processor.is_byte, ids)) else []
+    def is_special(self) -> NDArray[np.bool_]:
+        """By id, whether it stands beside text: bool, (size,). The unknown piece is text as long as a text can be unknown."""
+        table = np.zeros(self.size, np.bool_)
+        table[sorted(self._beside)] = True
+        return table
 
     @cached_property
-    def _bytes_of(self) -> list[int]:
-        return [_bytes_of(self.processor, id) for id in range(self.size)]
+    def partial(self) -> NDArray[np.bool_]:
+        """By id, `is_byte`: bool, (size,)."""
+        return np.asarray([self.is_byte(id) for id in range(self.size)])
+
+    @cached_property
+    def _beside(self) -> frozenset[int]:
+        return frozenset(self.special.values()) | self.backend.special
+
+    @cached_property
+    def _contents(self) -> Sequence[bytes]:
+        return self.backend.contents()
+
+    @cached_property
+    def _bytes(self) -> NDArray[np.int64]:
+        table = np.zeros(self.size, np.int64)
+        table[: self.backend.size] = [len(content) for content in self._contents]
+        return np.where(self.is_special, 0, table)
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return {id: text for text, id in self.special.items()}
+
+    @cached_property
+    def _spelt(self) -> re.Pattern[str]:
+        """Any special piece in a text, the longest first."""
+        texts = {*self.special, *(self.backend.piece(id) for id in self.backend.special)} - {""}
+        return re.compile("|".join(map(re.escape, sorted(texts, key=lambda text: (-len(text), text)))))
+
+    def _parts(self, text: str) -> list[str]:
+        """A text in which a library finds special pieces, cut inside each of them."""
+        cuts = [0, *(match.start() + 1 for match in self._spelt.finditer(text)), len(text)]
+        return [text[start:end] for start, end in pairwise(cuts) if start < end]
+
+    def _apart(self, text: str) -> Ids:
+        ids = np.concatenate([self.backend.encode(part) for part in self._parts(text)])
+        if self.is_special[ids].any():
+            wrong = self.name(int(ids[self.is_special[ids]][0]))
+            raise StageFault(
+                f"the tokenizer makes the special piece {wrong!r} of ordinary text",
+                where="tokenizer",
+                reason="text could end an answer, or begin a turn",
+                fix="name another piece in tokenizer.special_tokens: one that the tokenizer finds in no text",
+            )
+        return ids
+
+    def _aligned(self, text: str, ids: Ids) -> NDArray[np.int64]:
+        parts = self._parts(text) if self.is_special[self.backend.encode(text)].any() else [text]
+        ends, before = list[int](), 0
+        for part in parts:
+            ends += [before + end for end in self.backend.ends(part)]
+            before += len(part)
+        bytes_before = np.cumsum([0, *(len(character.encode()) for character in text)])
+        reached = np.maximum.accumulate(np.asarray([*ends[:-1], len(text)][: len(ids)], np.int64))
+        return np.diff(bytes_before[reached], prepend=0)
 
 
-def _kind(processor: SentencePieceProcessor, id: int) -> str:
-    kinds = {"unknown": processor.is_unknown, "control": processor.is_control, "byte": processor.is_byte, "unused": processor.is_unused}
-    return next((name for name, holds in kinds.items() if holds(id)), "text")
-
-
-def _bytes_of(processor: SentencePieceProcessor, id: int) -> int:
-    kind = _kind(processor, id)
-    if kind == "text":
-        return len(processor.id_to_piece(id).replace(BLANK, " ").encode())
-    return 1 if kind == "byte" else 0
+CONTINUATION = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
 
 
 def load(folder: Path) -> Vocabulary:
-    """Load a tokenizer folder. Raises StageFault where the model and `special_tokens.json` contradict each other."""
+    """Load a tokenizer folder. Raises StageFault where the vocabulary and `special_tokens.json` contradict each other."""
     stated = json.loads((folder / SPECIAL).read_text("utf-8"))
-    processor = SentencePieceProcessor(model_file=str(folder / MODEL))
-    return from_parts(processor, stated, str(folder / SPECIAL))
+    kind = stated.get("kind", "sentencepiece")
+    return from_parts(backend((folder / FILES[kind]).read_bytes(), stated), stated, str(folder / SPECIAL))
 
 
-def from_parts(processor: SentencePieceProcessor, stated: Mapping[str, Any], where: str) -> Vocabulary:
-    """A model with the special pieces that `special_tokens.json` states. Raises StageFault where they differ."""
-    named = [(stated[name]["text"], stated[name]["id"]) for name in ("pad", "bos", "eos")]
-    special = dict([*named, *stated["user"].items()])
+def backend(data: bytes, stated: Mapping[str, Any]) -> Backend:
+    """A vocabulary file in the library that `stated` names."""
+    kind = stated.get("kind", "sentencepiece")
+    if kind == "hf":
+        from runtime.data.tokenizers.hugging_face import HuggingFaceModel
+
+        return HuggingFaceModel(data, {text for text, _ in _named(stated)})
+    if kind == "tiktoken":
+        from runtime.data.tokenizers.tiktoken_ranks import TiktokenModel
+
+        return TiktokenModel(data, stated["pattern"])
+    from sentencepiece import SentencePieceProcessor
+
+    from runtime.data.tokenizers.sentencepiece_model import SentencePieceModel
+
+    return SentencePieceModel(SentencePieceProcessor(model_proto=data))
+
+
+def from_parts(backend: Backend, stated: Mapping[str, Any], where: str) -> Vocabulary:
+    """A vocabulary with the special pieces that `special_tokens.json` states. Raises StageFault where they differ."""
+    special, size = dict(_named(stated)), stated["vocab_size"]
+    held = {backend.piece(id): id for id in backend.special}
     wrong = [
-        f"{text} is said to be {id}, is {processor.piece_to_id(text)}"
+        f"{text} is said to be {id}, is {held.get(text, 'no special piece')}"
         for text, id in special.items()
-        if not _is_special(processor, text, id)
+        if not 0 <= id < size or held.get(text, id) != id or (id < backend.size and backend.piece(id) not in (text, ""))
     ]
-    if stated["vocab_size"] != processor.get_piece_size():
-        wrong.append(f"vocab_size is said to be {stated['vocab_size']}, is {processor.get_piece_size()}")
+    wrong += [f"{text} is no piece of its own" for text, id in special.items() if backend.unknown == id]
+    if size < backend.size or (size > backend.size and size - 1 not in special.values()):
+        wrong.append(f"vocab_size is said to be {size}, is {backend.size}")
     if wrong:
         raise StageFault(
             "; ".join(wrong), where=where, reason="rows would hold wrong ids", fix="delete the tokenizer folder and run `dvc repro`"
         )
-    pad, bos, eos = (id for _, id in named)
-    return Vocabulary(processor, special, pad, bos, eos, tuple(stated["user"]))
+    pad, bos, eos = (stated[name]["id"] for name in ("pad", "bos", "eos"))
+    return Vocabulary(backend, special, pad, bos, eos, tuple(stated["user"]), size)
 
 
-def _is_special(processor: SentencePieceProcessor, text: str, id: int) -> bool:
-    return 0 <= id < processor.get_piece_size() and processor.piece_to_id(text) == id and processor.is_control(id)
+def _named(stated: Mapping[str, Any]) -> list[tuple[str, int]]:
+    named = [(stated[name]["text"], stated[name]["id"]) for name in ("pad", "bos", "eos")]
+    return [*named, *stated["user"].items(), *stated.get("further", {}).items()]

@@ -5,7 +5,7 @@ renamed. With several shards, row i goes to shard i modulo shards, each a file w
 many shards gives the rows that do not divide evenly to whichever thread is first.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -39,13 +39,13 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
     """
     files = file_names(split, shards)
     writers = [_open(folder / file, columns, header_size(estimated_bytes // shards)) for file in files]
-    digests = [xxhash.xxh3_128() for _ in files]
-    count = 0
-    pending = (_checked(row, columns, f"{split} row {index}") for index, row in enumerate(rows))
-    while batch := list(islice(pending, BATCH * shards)):
+    digests = [Digest(columns) for _ in files]
+    count, pending = 0, iter(rows)
+    while given := list(islice(pending, BATCH * shards)):
+        batch = _checked(given, columns, split, count)
         for shard, (writer, digest) in enumerate(zip(writers, digests, strict=True)):
             part = batch[shard::shards]
-            digest.update(b"".join(_bytes_of(row, columns) for row in part))
+            digest.update(part)
             if part:
                 writer.write_raw_data(part)
         count += len(batch)
@@ -57,8 +57,8 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
         writer.commit()
         for path in (folder / file, folder / f"{file}.db"):
             path.chmod(0o644)  # the writer leaves them to their owner alone
-    for shard, (file, digest) in enumerate(zip(files, digests, strict=True)):
-        _compare(folder, file, columns, len(range(shard, count, shards)), digest.hexdigest())
+    for file, digest in zip(files, digests, strict=True):
+        _compare(folder, file, columns, digest)
     return Written(files, count)
 
 
@@ -94,36 +94,62 @@ def read(folder: Path, file: str) -> Iterator[dict[str, np.ndarray]]:
         reader.close()
 
 
-def _checked(row: Row, columns: tuple[str, ...], where: str) -> dict[str, np.ndarray]:
-    """The writer drops rows of another type with a mere warning, so each value is checked and cast first."""
-    limits = np.iinfo(np.int32)
+def _checked(rows: Sequence[Row], columns: tuple[str, ...], split: str, first: int) -> list[dict[str, np.ndarray]]:
+    """The rows as int32. The writer drops rows of another type with a mere warning, so all are checked first.
+
+    Raises StageFault for the first row that is wrong; `first`: the number of the first row given.
+    """
     for column in columns:
-        values = np.asarray(row[column])
-        if (
-            values.dtype.kind not in "iu"
-            or values.ndim != 1
-            or (values.size and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max)
-        ):
-            raise StageFault(
-                f"{column} is not a list of 32-bit integers: {values.dtype}, largest {values.max() if values.size else 'none'}",
-                where=where,
-                reason="the model reads int32 ids",
-            )
-    return {column: np.asarray(row[column]).astype(np.int32) for column in columns}
+        given = [np.asarray(row[column]) for row in rows]
+        alike = all(values.ndim == 1 and values.dtype == given[0].dtype for values in given)
+        if not alike or _wrong(np.concatenate(given)):
+            for index, values in enumerate(given, first):
+                _check(values, column, f"{split} row {index}")
+    return [{column: np.ascontiguousarray(row[column], np.int32) for column in columns} for row in rows]
 
 
-def _bytes_of(row: Row, columns: tuple[str, ...]) -> bytes:
-    return b"".join(np.ascontiguousarray(row[column], dtype="<i4").tobytes() for column in columns)
+def _wrong(values: np.ndarray) -> bool:
+    limits = np.iinfo(np.int32)
+    return values.dtype.kind not in "iu" or bool(values.size and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max)
 
 
-def _compare(folder: Path, file: str, columns: tuple[str, ...], rows: int, digest: str) -> None:
-    found, count = xxhash.xxh3_128(), 0
-    for row in read(folder, file):
-        found.update(_bytes_of(row, columns))
-        count += 1
-    if (count, found.hexdigest()) != (rows, digest):
+def _check(values: np.ndarray, column: str, where: str) -> None:
+    if values.ndim != 1 or _wrong(values):
         raise StageFault(
-            f"{count} rows come back of {rows}" if count != rows else f"other values come back in {rows} rows",
+            f"{column} is not a list of 32-bit integers: {values.dtype}, largest {values.max() if values.size else 'none'}",
+            where=where,
+            reason="the model reads int32 ids",
+        )
+
+
+class Digest:
+    """A hash of rows, of all their columns, that does not depend on how many come at a time."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self._columns = {column: xxhash.xxh3_128() for column in columns}
+        self.rows = 0
+
+    def update(self, rows: Sequence[Row]) -> None:
+        """Take rows."""
+        self.rows += len(rows)
+        for column, digest in self._columns.items():
+            digest.update(b"".join(np.ascontiguousarray(row[column], "<i4").data for row in rows))
+
+    @property
+    def value(self) -> tuple[int, tuple[str, ...]]:
+        """(rows, hash of each column)."""
+        return self.rows, tuple(digest.hexdigest() for digest in self._columns.values())
+
+
+def _compare(folder: Path, file: str, columns: tuple[str, ...], expected: Digest) -> None:
+    found, pending = Digest(columns), iter(read(folder, file))
+    while rows := list(islice(pending, BATCH)):
+        found.update(rows)
+    if found.value != expected.value:
+        raise StageFault(
+            f"{found.rows} rows come back of {expected.rows}"
+            if found.rows != expected.rows
+            else f"other values come back in {expected.rows} rows",
             where=file,
             reason="MindRecord dropped or changed rows",
             fix="report this as a bug of the pack stage",

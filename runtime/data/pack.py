@@ -1,6 +1,11 @@
-"""pack: token rows of one length in MindRecord files, for pre-training and for instruction data."""
+"""pack: token rows of one length in MindRecord files, for pre-training and for instruction data.
 
-from collections.abc import Iterable, Iterator
+The corpus is encoded part by part by the workers; rows are cut and written in order by this process, so that neither workers nor
+shards change a row. Memory: the parts at work, and a counter for each id of the vocabulary.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,12 +14,14 @@ import numpy as np
 
 from runtime import records
 from runtime.contracts import pack
-from runtime.contracts.pack import Pack
-from runtime.data import encoding, mindrecord, pack_dialogues
+from runtime.contracts.pack import PAD, WHOLE, Pack, columns_of
+from runtime.data import encoded, mindrecord, pack_dialogues, row_samples
+from runtime.data.encoded import Encoded
 from runtime.data.encoding import Vocabulary
 from runtime.data.mindrecord import Written
 from runtime.data.packed import JSON, SPLITS, state, without_files
-from runtime.data.rows import PRETRAIN_LAYOUT, RowCutter, Unigram, check_ids, document_ids, tokens_by_source
+from runtime.data.row_samples import RowSamples
+from runtime.data.rows import PADDED_LAYOUT, PRETRAIN_LAYOUT, WHOLE_LAYOUT, Block, RowCutter, Unigram, WholePacker, check_ids
 from runtime.faults import StageFault
 from runtime.stage import Stage
 
@@ -28,50 +35,148 @@ def run(stage: Stage[Pack]) -> None:
 
 
 @dataclass
+class Lengths:
+    """How long documents are, in ids. counts[n]: documents of more than 2**(n - 1) and at most 2**n ids."""
+
+    window: int
+    counts: Counter[int] = field(default_factory=Counter[int])
+    tokens: int = 0
+    longer: int = 0
+    longer_tokens: int = 0
+
+    def add(self, lengths: np.ndarray) -> None:
+        """Count documents."""
+        self.counts.update(np.ceil(np.log2(lengths)).astype(int).tolist())
+        beyond = lengths[lengths > self.window]
+        self.tokens += int(lengths.sum())
+        self.longer += len(beyond)
+        self.longer_tokens += int(beyond.sum())
+
+    def as_metrics(self) -> JSON:
+        """Documents by the power of two that bounds their ids, and those that no row holds."""
+        share = round(self.longer_tokens / max(self.tokens, 1), 6)
+        beyond = {"documents": self.longer, "tokens": self.longer_tokens, "share_of_tokens": share}
+        return {"at_most": {str(2**power): self.counts[power] for power in sorted(self.counts)}, "longer_than_a_row": beyond}
+
+
+@dataclass
 class PackedCorpus:
     """One split of the corpus on its way into rows."""
 
-    cutter: RowCutter
+    cutter: RowCutter | WholePacker
     labels: Unigram
-    sources: list[tuple[str, int, int]] = field(default_factory=list)
+    lengths: Lengths
+    samples: RowSamples = field(default_factory=RowSamples)
+    sums: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
 
-    def rows(self, folder: Path, vocabulary: Vocabulary, advance: Any) -> Iterator[dict[str, np.ndarray]]:
-        """The rows of a folder of records."""
-        for record in records.read(folder):
-            ids, sizes = document_ids(vocabulary, record.text)
-            self.sources.append((record.source, len(ids), sum(sizes)))
-            for row in self.cutter.add(ids, sizes):
-                self.labels.add(check_ids(row, vocabulary.size, f"{folder} {record.id}"))
-                yield {"input_ids": row}
-            advance()
+    @classmethod
+    def of(cls, parameters: Pack, vocabulary: Vocabulary) -> "PackedCorpus":
+        """Nothing yet."""
+        pad, length = vocabulary.pad, parameters.seq_length
+        whole = parameters.documents == WHOLE
+        cutter = WholePacker(length, pad) if whole else RowCutter(length, pad if parameters.tail == PAD else None)
+        return cls(cutter, Unigram.of_size(vocabulary.size), Lengths(length + 1))
+
+    def blocks(self, parts: Iterator[Encoded], vocabulary: Vocabulary, advance: Any) -> Iterator[Block]:
+        """The rows of encoded parts, counted."""
+        for part in parts:
+            for name, documents, tokens, size in zip(part.names, part.documents, part.tokens, part.bytes, strict=True):
+                self.sums.setdefault(name, Counter()).update(documents=documents, tokens=tokens, bytes=size)
+            numbers = {name: number for number, name in enumerate(self.sums)}
+            stream = part.stream([numbers[name] for name in part.names])
+            self.lengths.add(stream.lengths)
+            check_ids(stream.ids, vocabulary.size, str(part.path))
+            yield from map(self._seen, self.cutter.add(stream))
+            advance(sum(part.documents))
+        yield from map(self._seen, self.cutter.finish())
+
+    def _seen(self, block: Block) -> Block:
+        names = [*self.sums]
+        self.labels.add(block.labels)
+        self.samples.offer(block.ids, block.labels, [names[source] for source in block.sources])
+        return block
+
+    def facts(self, written: Written) -> JSON:
+        """What the manifest and the metrics say of the rows."""
+        cutter = self.cutter
+        padded = {"pad_tokens": cutter.pad_tokens} if cutter.pad is not None else {}
+        return {
+            "files": list(written.files),
+            "rows": written.rows,
+            "documents": cutter.documents,
+            "tokens": cutter.tokens,
+            "trained_tokens": cutter.scored_tokens,
+            "dropped_tokens": cutter.dropped_tokens,
+            **padded,
+            "bytes": cutter.scored_bytes,
+        }
+
+    def by_source(self) -> JSON:
+        """Documents, tokens, bytes and share of the tokens of each source, in order of name."""
+        total = max(self.cutter.tokens, 1)
+        return {
+            name: {
+                **sums,
+                "bytes_per_token": round(sums["bytes"] / sums["tokens"], 6),
+                "share_of_tokens": round(sums["tokens"] / total, 6),
+            }
+            for name, sums in sorted(self.sums.items())
+        }
 
 
 def _pack_corpus(stage: Stage[Pack]) -> None:
-    parameters, corpus, vocabulary = stage.parameters, stage.input("corpus/split"), encoding.load(stage.input("tokenizer"))
-    packed = {split: PackedCorpus(RowCutter(parameters.seq_length), Unigram.of_size(vocabulary.size)) for split in SPLITS}
-    written: dict[str, Written] = {}
-    for split, part in packed.items():
-        documents, size = extent(corpus / split)
-        with stage.bar(documents, "documents", f"{stage.contract.name} {split}") as bar:
-            rows = at_least_one(part.rows(corpus / split, vocabulary, bar.advance), split, part.cutter)
-            written[split] = mindrecord.write(
-                stage.out, split, rows, columns=("input_ids",), shards=parameters.shards, estimated_bytes=4 * (size + 2 * documents)
-            )
-    splits = {split: _corpus_facts(part.cutter, written[split]) for split, part in packed.items()}
-    state(stage, vocabulary, ("input_ids",), PRETRAIN_LAYOUT, splits)
-    unigram = packed["train"].labels.score(packed["validation"].labels, packed["validation"].cutter.scored_bytes)
-    stage.metrics({"splits": without_files(splits), "train_by_source": _by_source(packed["train"].sources), "unigram": unigram})
+    parameters, corpus, folder = stage.parameters, stage.input("corpus/split"), stage.input("tokenizer")
+    vocabulary = encoded.vocabulary(folder, stage.manifest("tokenizer").facts["identity"])
+    columns = columns_of(parameters.documents, parameters.tail)
+    packed = {split: PackedCorpus.of(parameters, vocabulary) for split in SPLITS}
+    written = {split: _write(stage, split, corpus / split, part, vocabulary) for split, part in packed.items()}
+    splits = {split: part.facts(written[split]) for split, part in packed.items()}
+    state(stage, vocabulary, columns, layout_of(parameters), splits)
+    row_samples.write(stage.out, (row for split, part in packed.items() for row in part.samples.rows(split, vocabulary)))
+    stage.metrics(
+        {
+            "splits": without_files(splits),
+            "train_by_source": packed["train"].by_source(),
+            "lengths": {split: part.lengths.as_metrics() for split, part in packed.items()},
+            "unigram": packed["train"].labels.score(packed["validation"].labels, packed["validation"].cutter.scored_bytes),
+        }
+    )
+
+
+def _write(stage: Stage[Pack], split: str, folder: Path, part: PackedCorpus, vocabulary: Vocabulary) -> Written:
+    parameters, (documents, size) = stage.parameters, extent(folder)
+    columns = columns_of(parameters.documents, parameters.tail)
+    with stage.bar(documents, "documents", f"{stage.contract.name} {split}") as bar:
+        parts = encoded.each_part(records.parts(folder), stage.scratch / split, Path("tokenizer"), vocabulary.identity, stage.placement)
+        return mindrecord.write(
+            stage.out,
+            split,
+            at_least_one(part.blocks(parts, vocabulary, bar.advance), split, part),
+            columns=columns,
+            shards=parameters.shards,
+            estimated_bytes=4 * len(columns) * (size + 2 * documents),
+        )
+
+
+def layout_of(parameters: Pack) -> str:
+    """What the manifest says about the rows, in words."""
+    padded = PADDED_LAYOUT if parameters.tail == PAD else PRETRAIN_LAYOUT
+    return WHOLE_LAYOUT if parameters.documents == WHOLE else padded
 
 
 def extent(folder: Path) -> tuple[int, int]:
     """(documents, UTF-8 bytes of text) of a folder of records."""
-    sizes = [record.size for record in records.read(folder)]
-    return len(sizes), sum(sizes)
+    documents = size = 0
+    for row in records.read_rows(folder):
+        documents, size = documents + 1, size + len(row["text"].encode())
+    return documents, size
 
 
-def at_least_one(rows: Iterable[dict[str, np.ndarray]], split: str, cutter: RowCutter) -> Iterator[dict[str, np.ndarray]]:
-    """The same rows. Raises StageFault where there is none."""
-    yield from rows
+def at_least_one(blocks: Iterator[Block], split: str, part: PackedCorpus) -> Iterator[dict[str, np.ndarray]]:
+    """The rows of the blocks. Raises StageFault where there is none."""
+    for block in blocks:
+        yield from ({"input_ids": ids, "labels": labels} for ids, labels in zip(block.ids, block.labels, strict=True))
+    cutter = part.cutter
     if not cutter.rows:
         raise StageFault(
             f"{split} has {cutter.tokens} tokens in {cutter.documents} documents: not one row of {cutter.seq_length + 1}",
@@ -79,19 +184,3 @@ def at_least_one(rows: Iterable[dict[str, np.ndarray]], split: str, cutter: RowC
             reason="nothing could be trained or scored",
             fix="give more text, a larger data.pretrain.split.validation, or a smaller model.seq_length",
         )
-
-
-def _corpus_facts(cutter: RowCutter, written: Written) -> JSON:
-    return {
-        "files": list(written.files),
-        "rows": written.rows,
-        "documents": cutter.documents,
-        "tokens": cutter.tokens,
-        "trained_tokens": cutter.scored_tokens,
-        "dropped_tokens": cutter.dropped_tokens,
-        "bytes": cutter.scored_bytes,
-    }
-
-
-def _by_source(sources: list[tuple[str, int, int]]) -> JSON:
-    return {name: {**sums, "bytes_per_token": round(sums["bytes"] / sums["tokens"], 6)} for name, sums in tokens_by_source(sources).items()}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from runtime.data.chat import IGNORED
 from runtime.data.encoding import Vocabulary
@@ -19,61 +20,203 @@ PRETRAIN_LAYOUT = (
     "documents as bos text eos, joined, separated by eos alone: attention crosses; "
     "a row begins with the last id of the row before; the model shifts labels"
 )
+PADDED_LAYOUT = f"{PRETRAIN_LAYOUT}; the last row is filled with pad, whose labels are -100"
+WHOLE_LAYOUT = (
+    "documents as bos text eos, none continued in a row of others but for the rest of one that is longer than a row; attention "
+    "crosses, the loss does not: labels stand at the position of their id, -100 at the first id of each document and at pad, "
+    "which fills the row; a row that continues a document begins with the last id of the row before; the model shifts labels"
+)
 INSTRUCT_LAYOUT = (
     "one dialogue a row, pad behind it; labels stand at the position of their id, -100 where not trained; the model shifts labels"
 )
+SEVERAL_LAYOUT = (
+    "training rows hold whole dialogues one behind the other, pad behind them, validation rows one dialogue each; attention crosses "
+    "from one dialogue to the next, the loss does not: labels stand at the position of their id, -100 where not trained and at the "
+    "first id of each dialogue; the model shifts labels"
+)
+OPEN = 64  # rows that wait for a document that fits: more fill rows better, and are memory and time
+
+Ids = NDArray[np.int32]
 
 
-def document_ids(vocabulary: Vocabulary, text: str) -> tuple[list[int], list[int]]:
+def document_ids(vocabulary: Vocabulary, text: str) -> tuple[Ids, NDArray[np.int64]]:
     """(ids, UTF-8 bytes each id stands for) of one document: bos, its text, eos exactly once."""
-    ids = vocabulary.encode(text)
-    return [vocabulary.bos, *ids, vocabulary.eos], [0, *vocabulary.sizes(text, ids), 0]
+    ids = vocabulary.array(text)
+    whole = np.concatenate(([vocabulary.bos], ids, [vocabulary.eos])).astype(np.int32)
+    return whole, np.concatenate(([0], vocabulary.sizes(text, ids), [0]))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Documents one behind the other. ids, sizes (UTF-8 bytes of each id), sources (a number for each id): all (ids,).
+
+    lengths: ids of each document.
+    """
+
+    ids: Ids
+    sizes: NDArray[np.int64]
+    sources: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, documents: Iterable[tuple[Ids, NDArray[np.int64]]], sources: Sequence[int] | None = None) -> "Stream":
+        """Documents as (ids, sizes), in order, each with the number of its source (0 by default)."""
+        given = list(documents)
+        lengths = np.asarray([len(ids) for ids, _ in given], np.int64)
+        ids = np.concatenate([np.zeros(0, np.int32), *(ids for ids, _ in given)])
+        sizes = np.concatenate([np.zeros(0, np.int64), *(sizes for _, sizes in given)])
+        numbers = np.asarray(sources if sources is not None else [0] * len(given), np.int32)
+        return cls(ids.astype(np.int32), sizes.astype(np.int64), np.repeat(numbers, lengths), lengths)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows. ids, labels: int32, (rows, seq_length + 1), a label at the position of its id, IGNORED where it does not count.
+
+    sources: of the first id of each row, (rows,).
+    """
+
+    ids: Ids
+    labels: Ids
+    sources: NDArray[np.int32]
 
 
 @dataclass
 class RowCutter:
-    """Cuts a stream of documents into rows of `seq_length` + 1 ids.
+    """Cuts documents into rows of `seq_length` + 1 ids, across their ends.
 
     The last id of a row is also the first of the next one, so every id but the very first is scored exactly once.
-    What is left at the end is dropped and counted.
+    What is left at the end is dropped and counted, or with `pad`, an id, it is filled up.
     """
 
     seq_length: int
+    pad: int | None = None
     rows: int = 0
     documents: int = 0
     tokens: int = 0
-    bytes: int = 0
-    _ids: list[int] = field(default_factory=list)
-    _sizes: list[int] = field(default_factory=list)
+    pad_tokens: int = 0
+    scored_tokens: int = 0
+    scored_bytes: int = 0
+    dropped_tokens: int = 0
+    _left: tuple[Ids, NDArray[np.int64], NDArray[np.int32]] | None = None
 
-    def add(self, ids: Sequence[int], sizes: Sequence[int]) -> Iterator[np.ndarray]:
-        """Take one document (ids, and the bytes each stands for) and yield the rows it fills: int32, (seq_length + 1,)."""
-        self._ids.extend(ids)
-        self._sizes.extend(sizes)
-        self.documents += 1
-        self.tokens += len(ids)
-        self.bytes += sum(sizes)
-        start = 0
-        while start + self.seq_length < len(self._ids):
-            yield np.asarray(self._ids[start : start + self.seq_length + 1], dtype=np.int32)
-            start += self.seq_length
-            self.rows += 1
-        del self._ids[:start], self._sizes[:start]
+    def add(self, stream: Stream) -> Iterator[Block]:
+        """Take documents and yield the rows that they fill."""
+        self.documents += len(stream.lengths)
+        self.tokens += len(stream.ids)
+        ids, sizes, sources = stream.ids, stream.sizes, stream.sources
+        if self._left is not None:
+            before = self._left
+            ids, sizes = np.concatenate((before[0], ids)), np.concatenate((before[1], sizes))
+            sources = np.concatenate((before[2], sources))
+        count = max(len(ids) - 1, 0) // self.seq_length
+        if count:
+            yield self._block(ids, sizes, sources, count)
+        start = count * self.seq_length
+        self._left = ids[start:].copy(), sizes[start:].copy(), sources[start:].copy()
 
-    @property
-    def scored_tokens(self) -> int:
-        """Label positions of all rows."""
-        return self.rows * self.seq_length
+    def finish(self) -> Iterator[Block]:
+        """The last row, if it is filled up; else what is left is counted as dropped."""
+        if self._left is None:
+            return
+        ids, sizes, sources = self._left
+        new = len(ids) - (1 if self.rows else 0)
+        if self.pad is None or len(ids) < 2:
+            self.dropped_tokens = new
+            return
+        filled = np.full((1, self.seq_length + 1), self.pad, np.int32)
+        labels = np.full_like(filled, IGNORED)
+        filled[0, : len(ids)] = labels[0, : len(ids)] = ids
+        self.rows += 1
+        self.pad_tokens += self.seq_length + 1 - len(ids)
+        self.scored_tokens += len(ids) - 1
+        self.scored_bytes += int(sizes[1:].sum())
+        yield Block(filled, labels, sources[:1])
 
-    @property
-    def dropped_tokens(self) -> int:
-        """Ids behind the last row."""
-        return len(self._ids) - 1 if self.rows else len(self._ids)
+    def _block(self, ids: Ids, sizes: NDArray[np.int64], sources: NDArray[np.int32], count: int) -> Block:
+        rows = np.lib.stride_tricks.sliding_window_view(ids, self.seq_length + 1)[:: self.seq_length][:count]
+        self.rows += count
+        self.scored_tokens += count * self.seq_length
+        self.scored_bytes += int(sizes[1 : count * self.seq_length + 1].sum())
+        return Block(rows, rows, sources[:: self.seq_length][:count])
 
-    @property
-    def scored_bytes(self) -> int:
-        """UTF-8 bytes of the text that the scored tokens stand for; what was dropped is not in it."""
-        return self.bytes - sum(self._sizes[1:] if self.rows else self._sizes)
+
+@dataclass
+class WholePacker:
+    """Puts documents into rows of `seq_length` + 1 ids by first fit, none of them split but one that is longer than a row.
+
+    Such a one fills rows of its own, each of which begins with the last id of the one before; its rest is placed like a document.
+    Every id of a document but its first is scored exactly once. `OPEN` rows wait at a time; the oldest is closed for a new one.
+    """
+
+    seq_length: int
+    pad: int
+    rows: int = 0
+    documents: int = 0
+    tokens: int = 0
+    pad_tokens: int = 0
+    scored_tokens: int = 0
+    scored_bytes: int = 0
+    dropped_tokens: int = 0
+    _open: list[list[tuple[Ids, int]]] = field(default_factory=list[list[tuple[Ids, int]]])
+    _room: list[int] = field(default_factory=list[int])
+
+    def add(self, stream: Stream) -> Iterator[Block]:
+        """Take documents and yield the rows that are closed for them."""
+        self.documents += len(stream.lengths)
+        self.tokens += len(stream.ids)
+        ends = np.cumsum(stream.lengths)
+        closed: list[list[tuple[Ids, int]]] = []
+        for start, end in zip((ends - stream.lengths).tolist(), ends.tolist(), strict=True):
+            ids, source = stream.ids[start:end], int(stream.sources[start])
+            self.scored_tokens += len(ids) - 1
+            self.scored_bytes += int(stream.sizes[start + 1 : end].sum())
+            closed += self._placed(ids, source)
+        if closed:
+            yield self._block(closed)
+
+    def finish(self) -> Iterator[Block]:
+        """The rows that still wait, in the order in which they were begun."""
+        if self._open:
+            yield self._block(self._open)
+        self._open, self._room = [], []
+
+    def _placed(self, ids: Ids, source: int) -> list[list[tuple[Ids, int]]]:
+        """The rows that a document closes."""
+        if len(ids) <= self.seq_length + 1:
+            return self._fitted(ids, source)
+        count = (len(ids) - 1) // self.seq_length
+        starts = range(0, count * self.seq_length, self.seq_length)
+        rest = ids[count * self.seq_length :]
+        full = [[(ids[start : start + self.seq_length + 1], source)] for start in starts]
+        return full + (self._fitted(rest, source) if len(rest) > 1 else [])
+
+    def _fitted(self, ids: Ids, source: int) -> list[list[tuple[Ids, int]]]:
+        index = next((index for index, room in enumerate(self._room) if room >= len(ids)), None)
+        if index is not None:
+            self._open[index].append((ids, source))
+            self._room[index] -= len(ids)
+            return [self._close(index)] if self._room[index] < 2 else []
+        self._open.append([(ids.copy(), source)])
+        self._room.append(self.seq_length + 1 - len(ids))
+        return [self._close(0)] if len(self._open) > OPEN else []
+
+    def _close(self, index: int) -> list[tuple[Ids, int]]:
+        del self._room[index]
+        return self._open.pop(index)
+
+    def _block(self, rows: list[list[tuple[Ids, int]]]) -> Block:
+        ids = np.full((len(rows), self.seq_length + 1), self.pad, np.int32)
+        labels = np.full_like(ids, IGNORED)
+        for row, pieces in enumerate(rows):
+            place = 0
+            for piece, _ in pieces:
+                ids[row, place : place + len(piece)] = piece
+                labels[row, place + 1 : place + len(piece)] = piece[1:]
+                place += len(piece)
+            self.pad_tokens += self.seq_length + 1 - place
+        self.rows += len(rows)
+        return Block(ids, labels, np.asarray([pieces[0][1] for pieces in rows], np.int32))
 
 
 def pad_row(input_ids: Sequence[int], labels: Sequence[int], length: int, pad: int, where: str) -> dict[str, np.ndarray]:
@@ -131,9 +274,10 @@ class Unigram:
         """A model that has seen nothing."""
         return cls(np.zeros(vocabulary, np.int64))
 
-    def add(self, row: np.ndarray) -> None:
-        """Count the labels of one row."""
-        self.counts += np.bincount(row[1:], minlength=len(self.counts))
+    def add(self, labels: np.ndarray) -> None:
+        """Count the labels of rows, (..., seq_length + 1); the first of a row is none, nor is one that is IGNORED."""
+        counted = labels[..., 1:].ravel()
+        self.counts += np.bincount(counted[counted != IGNORED], minlength=len(self.counts))
 
     def score(self, held_out: "Unigram", text_bytes: int) -> dict[str, float | int]:
         """Bits per byte and perplexity on the labels that `held_out` counted, which stand for `text_bytes` of text."""
@@ -143,14 +287,3 @@ class Unigram:
         )
         tokens = int(held_out.counts.sum())
         return {"bits_per_byte": round(bits / text_bytes, 6), "perplexity": round(2 ** (bits / tokens), 4), "tokens": tokens}
-
-
-def tokens_by_source(items: Iterable[tuple[str, int, int]]) -> dict[str, dict[str, int]]:
-    """Sums of (source, tokens, bytes), sources in order of name."""
-    sums: dict[str, dict[str, int]] = {}
-    for source, tokens, size in items:
-        entry = sums.setdefault(source, {"documents": 0, "tokens": 0, "bytes": 0})
-        entry["documents"] += 1
-        entry["tokens"] += tokens
-        entry["bytes"] += size
-    return dict(sorted(sums.items()))

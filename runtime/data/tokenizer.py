@@ -1,68 +1,34 @@
-"""tokenizer: a SentencePiece model trained on the training documents, lossless on blanks, tabs and line ends.
+"""tokenizer: a SentencePiece model trained on the training documents, lossless on blanks, tabs and line ends; or a given one.
 
 What the model file holds depends on the documents and the parameters alone: sentences come from an iterator (no path is
-stored), the number of threads is fixed (it partitions the work, and with it the rounding of scores), nothing is sampled.
+stored), the number of threads is fixed (it partitions the work, and with it the rounding of scores), and a sample of a large
+corpus is drawn by the ids of its documents. Memory: some ten times `training_bytes`.
 """
 
 import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
-from runtime import records
 from runtime.contracts.tokenizer import Tokenizer
-from runtime.data import encoding
+from runtime.data import encoding, given
 from runtime.data.coverage import Coverage, measure, sum_of
 from runtime.data.encoding import MODEL, PIECES, SPECIAL, Vocabulary
+from runtime.data.sentences import MAX_SENTENCE_BYTES, Sentences, draw
 from runtime.faults import StageFault
 from runtime.stage import Stage
 
 THREADS = 4  # not the machine's cores: the threads decide which scores come out
-MAX_SENTENCE_BYTES = 4096  # SentencePiece skips longer ones without a word
 LINE_SYMBOLS = ("\n", "\t")  # pieces of their own, so that no piece reaches across a line or a column
-BREAKS = re.compile("[\n\t\u2585]")  # the last one is SentencePiece's own sign of unknown text: it skips lines that hold it
 PROBES = ("a\nb", "a\tb", "a  b ", "  x", "\n\n x\t\t\n", "a\r\nb", "\u2581 \u3000\u00a0\u2028", "\ufe30\uff21\uff22\uff0c\uff1a")
 UNKNOWN_LIMIT = 0.01
 # Pieces of SentencePiece's own: unknown, the bytes, and a blank inside any piece.
 TAKEN = re.compile(r"<unk>|<0x[0-9A-F]{2}>|.*\u2581.*")
-
-
-@dataclass
-class Sentences:
-    """Training sentences of the documents, counted while they pass: their lines, in parts where SentencePiece would skip them."""
-
-    documents: int = 0
-    sentences: int = 0
-    split: int = 0
-    characters: Counter[str] = field(default_factory=Counter)
-
-    def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """The sentences of all texts, in order; never an empty one."""
-        for text in texts:
-            self.documents += 1
-            self.characters.update(text)
-            for line in BREAKS.split(text):
-                parts = split_line(line, MAX_SENTENCE_BYTES)
-                self.split += len(parts) > 1
-                self.sentences += len(parts)
-                yield from parts
-
-
-def split_line(line: str, limit: int) -> list[str]:
-    """Cut a line into parts of at most `limit` UTF-8 bytes, after a blank where there is one; "" has no parts."""
-    parts: list[str] = []
-    while len(line) * 4 > limit and len(line.encode()) > limit:
-        head = line.encode()[:limit].decode(errors="ignore")
-        cut = head.rfind(" ") + 1 or len(head)
-        parts.append(line[:cut])
-        line = line[cut:]
-    return [*parts, line] if line else parts
 
 
 def train(sentences: Iterable[str], parameters: Tokenizer) -> bytes:
@@ -88,7 +54,7 @@ def train(sentences: Iterable[str], parameters: Tokenizer) -> bytes:
             bos_piece=special.bos,
             eos_piece=special.eos,
             control_symbols=list(special.user),
-            user_defined_symbols=list(LINE_SYMBOLS),
+            user_defined_symbols=[*LINE_SYMBOLS, *parameters.user_defined],
             max_sentence_length=MAX_SENTENCE_BYTES,
             num_threads=THREADS,
         )
@@ -122,7 +88,7 @@ def _refusal(error: str, parameters: Tokenizer) -> StageFault:
 def check_special_tokens(parameters: Tokenizer) -> None:
     """Raise StageFault where two special pieces share a text, or one is empty or broken by a blank."""
     special = parameters.special_tokens
-    texts = [special.pad, special.bos, special.eos, *special.user]
+    texts = [special.pad, special.bos, special.eos, *special.user, *parameters.user_defined]
     wrong = [text for text, count in Counter(texts).items() if count > 1 or not text or re.search(r"\s", text) or TAKEN.fullmatch(text)]
     if wrong:
         raise StageFault(
@@ -150,10 +116,17 @@ def special_tokens(processor: SentencePieceProcessor, parameters: Tokenizer) -> 
     }
 
 
+def changed_probes(vocabulary: Vocabulary) -> list[str]:
+    """The texts of PROBES that do not come back from their ids."""
+    return [probe for probe in PROBES if vocabulary.decode(vocabulary.encode(probe)) != probe]
+
+
 def check_round_trip(vocabulary: Vocabulary, parameters: Tokenizer, held_out: Coverage) -> None:
     """Raise StageFault where a text does not come back from its ids, though every byte has a piece, or too much is unknown."""
-    lossy = [probe for probe in PROBES if vocabulary.decode(vocabulary.encode(probe)) != probe]
-    if parameters.byte_fallback and (lossy or held_out.changed):
+    lossy = changed_probes(vocabulary)
+    if parameters.path is not None:
+        given.check_losses(held_out, parameters)
+    elif parameters.byte_fallback and (lossy or held_out.changed):
         shown = f"{held_out.changed} validation documents, and of the probes {lossy!r}, change when they are encoded and decoded"
         raise StageFault(shown, where="tokenizer", reason="the tokenizer loses text", fix="report this as a bug of the tokenizer stage")
     if held_out.unknown > UNKNOWN_LIMIT * held_out.tokens:
@@ -161,32 +134,41 @@ def check_round_trip(vocabulary: Vocabulary, parameters: Tokenizer, held_out: Co
             f"{held_out.unknown} of {held_out.tokens} validation tokens are unknown",
             where="corpus/split/validation",
             reason=f"more than {UNKNOWN_LIMIT:.0%} of held-out text is lost",
-            fix="set tokenizer.byte_fallback to true, or raise tokenizer.character_coverage",
+            fix="set tokenizer.byte_fallback to true, or raise tokenizer.character_coverage"
+            if parameters.path is None
+            else "give a tokenizer that knows the languages of the text",
         )
 
 
 def characters_without_piece(vocabulary: Vocabulary, characters: Counter[str]) -> list[str]:
     """Characters of the training documents that have no piece, the most frequent first."""
-    known = {vocabulary.processor.id_to_piece(id) for id in range(vocabulary.size)} | {" "}
+    known = {vocabulary.backend.piece(id) for id in range(vocabulary.backend.size)} | {" "}
     return sorted(
         (character for character in characters if character not in known), key=lambda character: (-characters[character], character)
     )
 
 
 def run(stage: Stage[Tokenizer]) -> None:
-    """Train on corpus/split/train, test on corpus/split/validation."""
-    parameters, corpus = stage.parameters, stage.input("corpus/split")
-    if parameters.kind != "sentencepiece":
-        raise StageFault(f"kind {parameters.kind} is not available", where="config/tokenizer.yaml", fix="use tokenizer.kind: sentencepiece")
+    """Train on corpus/split/train, or take what is given; test on corpus/split/validation."""
+    corpus = stage.input("corpus/split")
+    if stage.parameters.path is None:
+        _train(stage, corpus)
+    else:
+        _take(stage, corpus)
+
+
+def _train(stage: Stage[Tokenizer], corpus: Path) -> None:
+    parameters = stage.parameters
     check_special_tokens(parameters)
-    seen = Sentences()
+    drawn, seen = draw(corpus / "train", parameters.training_bytes), Sentences()
     with stage.bar(None, "documents") as bar:
-        model = train(_counted(seen.of(record.text for record in records.read(corpus / "train")), seen, bar.advance), parameters)
+        model = train(_counted(seen.of(drawn.of(corpus / "train")), seen, bar.advance), parameters)
     vocabulary = write(stage.out, model, parameters)
     held_out = measure(vocabulary, corpus / "validation")
     check_round_trip(vocabulary, parameters, sum_of(held_out))
     missing = characters_without_piece(vocabulary, seen.characters)
-    stage.counts = {"pieces": vocabulary.size, "documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split}
+    used = {"documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split}
+    stage.counts = {"pieces": vocabulary.size, **used}
     stage.facts = {
         "identity": vocabulary.identity,
         "vocab_size": vocabulary.size,
@@ -197,16 +179,49 @@ def run(stage: Stage[Tokenizer]) -> None:
     stage.metrics(
         {
             "vocab_size": vocabulary.size,
-            "training": {"documents": seen.documents, "sentences": seen.sentences, "long_lines_split": seen.split},
+            "training": {**used, "bytes": seen.bytes, "of_documents": drawn.documents, "of_bytes": drawn.bytes},
             "characters": {
                 "distinct": len(seen.characters),
                 "without_piece": len(missing),
                 "most_frequent_without_piece": "".join(missing[:50]),
             },
-            "validation": {**sum_of(held_out).as_metrics(), "changed_documents": sum_of(held_out).changed},
-            "validation_by_source": {source: coverage.as_metrics() for source, coverage in sorted(held_out.items())},
+            **_validation(held_out),
         }
     )
+
+
+def _take(stage: Stage[Tokenizer], corpus: Path) -> None:
+    parameters = stage.parameters
+    vocabulary = given.take(stage.out, stage.root, parameters)
+    held_out = measure(vocabulary, corpus / "validation")
+    total = sum_of(held_out)
+    check_round_trip(vocabulary, parameters, total)
+    told = given.warnings(total, changed_probes(vocabulary))
+    for warning in told:
+        stage.terminal.say(f"warning: {warning}")
+    stage.counts = {"pieces": vocabulary.size}
+    stage.facts = {"identity": vocabulary.identity, "vocab_size": vocabulary.size, "kind": parameters.kind}
+    stage.metrics(
+        {
+            "vocab_size": vocabulary.size,
+            "kind": parameters.kind,
+            "characters": {
+                "changed": total.lost.total(),
+                "of": total.characters,
+                "most_frequent_changed": total.most_lost(given.LOSS_SHOWN),
+            },
+            **_validation(held_out),
+            "warnings": told,
+        }
+    )
+
+
+def _validation(held_out: Mapping[str, Coverage]) -> dict[str, Any]:
+    total = sum_of(held_out)
+    return {
+        "validation": {**total.as_metrics(), "changed_documents": total.changed},
+        "validation_by_source": {source: coverage.as_metrics() for source, coverage in sorted(held_out.items())},
+    }
 
 
 def _counted(sentences: Iterator[str], seen: Sentences, advance: Any) -> Iterator[str]:

@@ -40,13 +40,15 @@ def rows_of(packed: NDArray[np.int32], labels: NDArray[np.int32], pad: int) -> R
 
 
 def text_rows(folder: Path, packed: Manifest, split: str) -> Rows:
-    """All rows of packed text; every id but the first of a row is a label."""
+    """All rows of packed text; every id but the first of a row is a label, unless the rows say which are."""
+    if "labels" in packed.facts["columns"]:
+        return dialogue_rows(folder, packed, split)
     ids = np.stack([row["input_ids"] for row in read(folder, packed, split)])
     return rows_of(ids, ids, packed.facts["pad_id"])
 
 
 def dialogue_rows(folder: Path, packed: Manifest, split: str) -> Rows:
-    """All rows of packed dialogues, with the labels they were packed with."""
+    """All rows that were packed with labels, and those labels."""
     rows = list(read(folder, packed, split))
     return rows_of(np.stack([row["input_ids"] for row in rows]), np.stack([row["labels"] for row in rows]), packed.facts["pad_id"])
 

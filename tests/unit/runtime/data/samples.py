@@ -45,7 +45,7 @@ class Experiment:
         self.root = root
         self.folder = root / "experiments/demo"
         (self.folder / "config").mkdir(parents=True)
-        libraries = ("sentencepiece", "orjson", "zstandard", "xxhash", "mindspore", "numpy")
+        libraries = ("sentencepiece", "tokenizers", "tiktoken", "orjson", "zstandard", "xxhash", "mindspore", "numpy")
         versions = {library: metadata.version(library) for library in libraries}
         self.configure("environment", {"python": f"{sys.version_info.major}.{sys.version_info.minor}", **versions})
         (self.folder / "config/template.yaml").write_bytes((ROOT / "specs/template/chatml.yaml").read_bytes())

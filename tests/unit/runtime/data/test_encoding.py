@@ -51,7 +51,7 @@ def test_any_text_comes_back_and_its_bytes_are_shared_out_among_its_ids(vocabula
 @pytest.mark.parametrize("text", ["<|im_start|>", "</s>", "a<s>b", "<pad>", "<|im_end|>\n<|im_start|>user", "<unk>"])
 def test_text_that_spells_a_special_piece_is_ordinary_text(vocabulary: Vocabulary, text: str) -> None:
     ids = vocabulary.encode(text)
-    assert not set(ids) & {*vocabulary.special.values(), vocabulary.processor.unk_id()}
+    assert not set(ids) & {*vocabulary.special.values(), vocabulary.backend.processor.unk_id()}
     assert vocabulary.decode(ids) == text
 
 
@@ -73,14 +73,14 @@ def test_bytes_of_unknown_characters_are_counted_without_byte_fallback(tmp_path:
 
 
 def test_a_stated_id_that_the_model_does_not_have_is_refused(vocabulary: Vocabulary, tmp_path: Path) -> None:
-    stated = tokenizer.special_tokens(vocabulary.processor, settings())
+    stated = tokenizer.special_tokens(vocabulary.backend.processor, settings())
     for wrong in ({"pad": {"text": "<pad>", "id": -1}}, {"eos": {"text": "</s>", "id": 1}}, {"vocab_size": 421}):
         with pytest.raises(StageFault, match=r"is said to be (-1, is 0|1, is 2|421, is 420)"):
-            encoding.from_parts(vocabulary.processor, {**stated, **wrong}, str(tmp_path / SPECIAL))
+            encoding.from_parts(vocabulary.backend, {**stated, **wrong}, str(tmp_path / SPECIAL))
 
 
 def test_identity_follows_pieces_and_not_the_bytes_of_the_model_file(vocabulary: Vocabulary, tmp_path: Path) -> None:
-    model = vocabulary.processor.serialized_model_proto()
+    model = vocabulary.backend.processor.serialized_model_proto()
     again = tokenizer.write(tmp_path, model + b"", settings())
     other = tokenizer.write(tmp_path, tokenizer.train(texts(), settings(vocab_size=421)), settings(vocab_size=421))
     assert again.identity == vocabulary.identity != other.identity

@@ -10,7 +10,7 @@ from samples import texts
 
 from runtime.data.chat import Message, Template, ids_of, labels_of, render
 from runtime.data.encoding import Vocabulary
-from runtime.data.rows import RowCutter, document_ids, pad_row, scored
+from runtime.data.rows import RowCutter, Stream, document_ids, pad_row, scored
 
 SEQ_LENGTH = 48
 
@@ -68,7 +68,7 @@ def test_dialogues_are_scored_at_their_labels_and_nowhere_else(
 @pytest.mark.slow
 def test_packed_text_is_scored_at_all_positions_and_sees_the_document_before(model: Any, vocabulary: Vocabulary) -> None:
     cutter = RowCutter(SEQ_LENGTH)
-    rows = np.stack([row for text in texts(6) for row in cutter.add(*document_ids(vocabulary, text))][:2])
+    rows = np.concatenate([block.ids for block in cutter.add(Stream.of(document_ids(vocabulary, text) for text in texts(6)))])[:2]
     loss, log_probabilities = losses(model, rows)
     assert loss == pytest.approx(mean_loss(log_probabilities, rows, np.ones((2, SEQ_LENGTH), bool)), abs=1e-5)
     changed = rows.copy()

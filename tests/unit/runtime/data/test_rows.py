@@ -11,19 +11,22 @@ from samples import texts
 
 from runtime.data.chat import IGNORED
 from runtime.data.encoding import Vocabulary
-from runtime.data.rows import RowCutter, Unigram, check_ids, document_ids, pad_row, scored
+from runtime.data.rows import RowCutter, Stream, Unigram, check_ids, document_ids, pad_row, scored
 from runtime.faults import StageFault
 
 
 def cut(cutter: RowCutter, *documents: list[int]) -> list[list[int]]:
-    return [row.tolist() for document in documents for row in cutter.add(document, [1] * len(document))]
+    pieces = [Stream.of([(np.asarray(document, np.int32), np.ones(len(document), np.int64))]) for document in documents]
+    return [row for piece in pieces for block in cutter.add(piece) for row in block.ids.tolist()] + [
+        row for block in cutter.finish() for row in block.ids.tolist()
+    ]
 
 
 def test_a_document_is_bos_text_and_eos_once(vocabulary: Vocabulary) -> None:
     ids, sizes = document_ids(vocabulary, "fox</s> <s>dogs")
     assert (ids[0], ids[-1]) == (vocabulary.bos, vocabulary.eos)
-    assert ids.count(vocabulary.bos) == ids.count(vocabulary.eos) == 1
-    assert vocabulary.decode(ids) == "fox</s> <s>dogs"
+    assert ids.tolist().count(vocabulary.bos) == ids.tolist().count(vocabulary.eos) == 1
+    assert vocabulary.decode(ids.tolist()) == "fox</s> <s>dogs"
     assert (sizes[0], sizes[-1], sum(sizes)) == (0, 0, len("fox</s> <s>dogs"))
 
 
@@ -53,15 +56,16 @@ def test_every_id_but_the_first_is_a_label_once_or_dropped(seq_length: int, docu
     assert all(before[-1] == after[0] for before, after in pairwise(rows))
     assert len(stream) - len(labels) - cutter.dropped_tokens == (1 if rows else 0)
     assert cutter.dropped_tokens < seq_length + 1
-    assert cutter.scored_bytes == (len(labels) + 1 if rows else 0)
+    assert cutter.scored_bytes == len(labels)
 
 
 def test_scored_bytes_are_those_of_the_text_before_the_cut(vocabulary: Vocabulary) -> None:
     cutter, stream = RowCutter(50), []
     for text in texts(20):
         ids, sizes = document_ids(vocabulary, text)
-        stream += ids
-        list(cutter.add(ids, sizes))
+        stream += ids.tolist()
+        list(cutter.add(Stream.of([(ids, sizes)])))
+    list(cutter.finish())
     covered = stream[: cutter.scored_tokens + 1]
     tail = stream[cutter.scored_tokens + 1 :]
     assert len(tail) == cutter.dropped_tokens > 0

@@ -12,7 +12,8 @@ from samples import ROOT, TOKENIZER, Experiment, settings, texts
 from runtime import manifest
 from runtime.contracts.tokenizer import CONTRACT, SpecialTokens
 from runtime.data.encoding import Vocabulary
-from runtime.data.tokenizer import MAX_SENTENCE_BYTES, Sentences, check_special_tokens, split_line, train
+from runtime.data.sentences import MAX_SENTENCE_BYTES, Sentences, split_line
+from runtime.data.tokenizer import check_special_tokens, train
 from runtime.faults import StageFault
 from runtime.records import Record
 
@@ -38,7 +39,7 @@ def test_sentencepiece_gets_every_line_and_skips_none(capfd: pytest.CaptureFixtu
 
 
 def test_no_piece_reaches_across_a_line_or_a_column(vocabulary: Vocabulary) -> None:
-    pieces = [vocabulary.processor.id_to_piece(id) for id in range(vocabulary.size)]
+    pieces = [vocabulary.backend.processor.id_to_piece(id) for id in range(vocabulary.size)]
     assert [piece for piece in pieces if "\n" in piece or "\t" in piece] == ["\n", "\t"]
 
 

@@ -1,0 +1,151 @@
+"""What a given tokenizer file holds: how many ids, and which special pieces. Both sides of the compiler read it with this code.
+
+The formats, as their libraries write them: SentencePiece's ModelProto (`.model`), Hugging Face's `tokenizer.json`, and tiktoken's
+list of base64 pieces with their ranks (`.tiktoken`), in which no special piece stands.
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6  # sentencepiece_model.proto, SentencePiece.Type
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # wire types of protocol buffers
+PIECES, PIECE, TYPE = 1, 1, 3  # field numbers of ModelProto and SentencePiece
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """`size`: the largest id + 1. `special`: pieces, with their ids, that have a meaning beside text.
+
+    `ordinary`: ids of text. `appends`: the file never holds special pieces, they are counted on behind its last id.
+    """
+
+    size: int
+    special: Mapping[str, int]
+    ordinary: frozenset[int]
+    appends: bool = False
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """`ids`: text of every special piece -> id. `missing`: asked for, and not there. `taken`: (text, id) of an id that is text's,
+    or another piece's. `size`: the largest id + 1."""
+
+    ids: Mapping[str, int]
+    missing: tuple[str, ...]
+    taken: tuple[tuple[str, int], ...]
+    size: int
+
+
+def read(kind: str, data: bytes) -> Pieces:
+    """What the file of a kind (sentencepiece, hf, tiktoken) holds. Raises ValueError that says why it is none."""
+    readers = {"sentencepiece": _sentencepiece, "hf": _hugging_face, "tiktoken": _tiktoken}
+    return readers[kind](data)
+
+
+def resolve(pieces: Pieces, named: Sequence[str], stated: Mapping[str, int]) -> Resolved:
+    """Ids of the pieces that a spec names; `stated`: ids that the spec itself gives."""
+    ids, missing, taken = dict[str, int](), list[str](), list[tuple[str, int]]()
+    for text, id in stated.items():
+        known = pieces.special.get(text, id)
+        if known != id or id in pieces.ordinary or id in ids.values() or (text not in pieces.special and id in pieces.special.values()):
+            taken.append((text, id))
+        ids[text] = id
+    size = max([pieces.size, *(id + 1 for id in ids.values())])
+    for text in dict.fromkeys(named):
+        if text in ids:
+            continue
+        if text in pieces.special:
+            ids[text] = pieces.special[text]
+        elif pieces.appends:
+            ids[text], size = size, size + 1
+        else:
+            missing.append(text)
+    return Resolved(ids, tuple(missing), tuple(taken), size)
+
+
+def _hugging_face(data: bytes) -> Pieces:
+    try:
+        file = json.loads(data)
+        listed, added = file["model"]["vocab"], cast(list[dict[str, Any]], file.get("added_tokens") or [])
+        special = {str(piece["content"]): int(piece["id"]) for piece in added}
+        # A Unigram model lists its pieces in order, the others number them.
+        ids = set(cast(dict[str, int], listed).values()) if isinstance(listed, dict) else set(range(len(listed)))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"it is no tokenizer.json: {type(error).__name__} {error}") from None
+    everything = ids | set(special.values())
+    if not everything:
+        raise ValueError("it holds no piece")
+    return Pieces(max(everything) + 1, special, frozenset(ids - set(special.values())))
+
+
+def _tiktoken(data: bytes) -> Pieces:
+    ranks = tiktoken_ranks(data)
+    return Pieces(max(ranks.values()) + 1, {}, frozenset(ranks.values()), appends=True)
+
+
+def tiktoken_ranks(data: bytes) -> dict[bytes, int]:
+    """Piece -> id of a `.tiktoken` file. Raises ValueError that names the line that is none, or a byte that has no piece."""
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        if line.strip():
+            try:
+                piece, rank = line.split()
+                ranks[base64.b64decode(piece, validate=True)] = int(rank)
+            except ValueError:
+                raise ValueError(f"line {number} is not a base64 piece and its rank") from None
+    if len(set(ranks.values())) != len(ranks):
+        raise ValueError("two pieces have one rank")
+    if missing := [byte for byte in range(256) if bytes([byte]) not in ranks]:
+        raise ValueError(f"{len(missing)} of the 256 bytes have no piece, the first is 0x{missing[0]:02X}")
+    return ranks
+
+
+def _sentencepiece(data: bytes) -> Pieces:
+    try:
+        kinds = list(sentencepiece_pieces(data))
+    except (IndexError, ValueError):
+        raise ValueError("it is no SentencePiece model") from None
+    if not kinds:
+        raise ValueError("it is no SentencePiece model: it holds no piece")
+    special = {text: id for id, (text, kind) in enumerate(kinds) if kind in (CONTROL, USER_DEFINED)}
+    if sum(kind == BYTE for _, kind in kinds) == 256:  # then no text is unknown, and the piece is free to mean something else
+        special |= {text: id for id, (text, kind) in enumerate(kinds) if kind == UNKNOWN}
+    return Pieces(len(kinds), special, frozenset(id for id, (text, _) in enumerate(kinds) if text not in special))
+
+
+def sentencepiece_pieces(data: bytes) -> Iterator[tuple[str, int]]:
+    """(text, type) of the pieces of a ModelProto in the order of their ids. Raises ValueError or IndexError where it is none."""
+    for field, value in _fields(data):
+        if field == PIECES and isinstance(value, bytes):
+            content = dict(_fields(value))
+            yield cast(bytes, content[PIECE]).decode() if PIECE in content else "", cast(int, content.get(TYPE, NORMAL))
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
+    place = 0
+    while place < len(data):
+        tag, place = _varint(data, place)
+        field, wire = tag >> 3, tag & 7
+        if wire == VARINT:
+            value, place = _varint(data, place)
+            yield field, value
+            continue
+        length, place = _varint(data, place) if wire == BYTES else ({FIXED64: 8, FIXED32: 4}.get(wire, -1), place)
+        if length < 0 or place + length > len(data):
+            raise ValueError("no protocol buffer")
+        yield field, data[place : place + length]
+        place += length
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[place]
+        value, place, shift = value | (byte & 0x7F) << shift, place + 1, shift + 7
+        if byte < 0x80:
+            return value, place
+        if shift > 63:
+            raise ValueError("no protocol buffer")

@@ -1,0 +1,1 @@
+"""The libraries that cut text into pieces, behind one interface."""
