@@ -9,6 +9,7 @@ from compiler.families import FAMILIES
 from compiler.graph import StageGraph, StageNode
 from compiler.lower.inference import evaluate_config, predict_config
 from compiler.lower.parameters import BUILDERS
+from compiler.lower.parameters.deduplication import evaluation_files
 from compiler.lower.parameters.synthetic import recipe_files, synthesize_placement
 from compiler.lower.present import absent_results, present, unread_results
 from compiler.lower.training import finetune_config, pretrain_config
@@ -136,6 +137,7 @@ _RAW: Mapping[str, Callable[[Spec], list[str]]] = {
     "sieve": _reference,
     "synthesize": recipe_files,
     "ingest": _texts,
+    "dedup": evaluation_files,
     "filter": _labelled,
     "format": _dialogues,
     "evaluate": _cases,

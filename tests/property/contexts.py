@@ -52,6 +52,15 @@ CONTEXTS: Mapping[str, Context] = {
     **{f"data.pretrain.filter.topics.*.{name}": Context(given={"data.pretrain.filter.topics": TOPICS}) for name in TOPICS["trade"]},
     "data.pretrain.filter.topics.*.none": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["river"]),
     "data.pretrain.filter.keep_topics": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["trade"]),
+    "data.pretrain.dedup.priority": Context(
+        given={"data.pretrain.dedup.keep": "priority", "data.pretrain.dedup.priority": ["handbook_en"]}, to=["handbook_zh"]
+    ),
+    **{
+        f"data.pretrain.dedup.decontaminate.{name}": Context(
+            given={"data.pretrain.dedup.decontaminate": {"ngram": 13, "paths": ["data/second.txt"]}}, to=to
+        )
+        for name, to in {"ngram": 10, "evaluation": False, "paths": ["data/second.jsonl"], "action": "cut"}.items()
+    },
     "data.pretrain.filter.drop_topics": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["trade"]),
     **{
         f"data.pretrain.filter.classifier.{name}": Context(given={"data.pretrain.filter.classifier": CLASSIFIER}, to=to)
