@@ -32,6 +32,9 @@ FREE = {"placement": {"placement.yaml"}, "presentation": {"presentation.yaml"}}
 DIVIDED = ("use_parallel", "auto_trans_ckpt", "load_checkpoint", "context.device_id", "callbacks.integrated_save", "runner_wrapper.type")
 DIVIDED += ("parallel", "parallel_config")
 
+# Fields that name files which a stage depends on.
+DEPENDENCIES = (".path", ".cases", ".prompt", ".transcript", ".decontaminate.evaluation", ".decontaminate.paths")
+
 by_path = pytest.mark.parametrize
 
 
@@ -83,7 +86,7 @@ def test_identity_changes_no_other_file(declared: DeclaredField, experiments: Ex
     found = mutated(experiments, declared)
     named = {stage for path in found.changed for stage in stages_of(path)}
     own = {f"config/{stage}.yaml" for stage in named} | {"params.json", "placement.yaml"}  # what fits a device, no stage depends on
-    own |= {"dvc.yaml"} if declared.path.endswith((".path", ".cases", ".prompt", ".transcript")) else set()
+    own |= {"dvc.yaml"} if declared.path.endswith(DEPENDENCIES) else set()
     own |= {"config/template.yaml"} if any(path.endswith("template") for path in found.changed) else set()
     own |= {"config/report.yaml"} if declared.path == "smoke" else set()  # the small twin has a name of its own
     own |= {file for path in found.changed - {declared.path} for file in FREE.get(DECLARED[path].field_class, ())}
