@@ -47,8 +47,8 @@ class Experiments:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._project = project(root)
-        self.values: Values = compile_experiment(self._project, "demo").spec.model_dump()
+        self.project = project(root)
+        self.values: Values = compile_experiment(self.project, "demo").spec.model_dump()
         self._befores: dict[str, Compiled] = {}
         self._mutations: dict[str, Mutation | list[str]] = {}
 
@@ -78,8 +78,8 @@ class Experiments:
 
     def compiled(self, values: Values) -> Compiled:
         """What these values compile to."""
-        tree = SourceTree(str(self._project.root), values, {(): Place("values", 1, 1, "")}, {}, {})
-        return compile_tree(self._project, smoke.expand(from_hf.expand(tree)))
+        tree = SourceTree(str(self.project.root), values, {(): Place("values", 1, 1, "")}, {}, {})
+        return compile_tree(self.project, smoke.expand(from_hf.expand(tree)))
 
     def _before(self, values: Values) -> Compiled:
         key = json.dumps(values)

@@ -32,11 +32,15 @@ class Transcript:
         own.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(own, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         self._given = os.open(given, os.O_RDONLY) if given else None
-        _claim(self._file, own, terminal)
-        self._load(self._file, own, own=True)
-        if given and self._given is not None:
-            self._load(self._given, given)
-        atomic.sync_folder(own.parent)
+        try:
+            _claim(self._file, own, terminal)
+            self._load(self._file, own, own=True)
+            if given and self._given is not None:
+                self._load(self._given, given)
+            atomic.sync_folder(own.parent)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let go of the files."""
