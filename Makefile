@@ -6,9 +6,10 @@ BIN := .venv/bin
 # Tests at once. Each training takes 2 to 4 GB of memory.
 WORKERS ?= 2
 STAMP := .venv/.complete
+KENLM := .venv/.kenlm
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test check setup lock lint types golden schema bench clean
+.PHONY: demo test check setup kenlm lock lint types golden schema bench clean
 
 demo: setup  ## the demo experiment, from raw text to the report
 	@mindspec run
@@ -31,6 +32,27 @@ $(STAMP): requirements.lock requirements-installer.lock pyproject.toml
 	@python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 	@echo "ready; to use mindspec and dvc in this shell: source .venv/bin/activate"
+
+kenlm: $(KENLM)  ## the builder and the module of the perplexity sieve, from their source, into .venv
+
+KENLM_NEEDS := g++ cmake libboost-program-options-dev libboost-system-dev libboost-thread-dev zlib1g-dev
+$(KENLM): requirements-kenlm.lock $(STAMP)
+	@command -v g++ >/dev/null && command -v cmake >/dev/null && printf '%s\n' '#include <boost/program_options.hpp>' '#include <boost/thread.hpp>' '#include <zlib.h>' '#include <Python.h>' \
+	  | g++ -x c++ -fsyntax-only -I "$$(python -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" - 2>/dev/null \
+	  || { echo "KenLM is built with: apt-get install $(KENLM_NEEDS), and the headers of Python (python3.11-dev on Debian)" >&2; exit 1; }
+	@echo "building KenLM into .venv; its words are in .venv/kenlm.log"
+	@rm -rf .venv/kenlm && mkdir .venv/kenlm
+	@{ python -m pip download --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation --require-hashes \
+	    -r requirements-kenlm.lock -d .venv/kenlm \
+	  && tar -xzf .venv/kenlm/kenlm-*.tar.gz -C .venv/kenlm --strip-components 1 \
+	  && cmake -S .venv/kenlm -B .venv/kenlm/made -DCMAKE_BUILD_TYPE=Release -DENABLE_PYTHON=OFF -DBUILD_TESTING=OFF \
+	  && cmake --build .venv/kenlm/made --target lmplz build_binary -j 2 \
+	  && install .venv/kenlm/made/bin/lmplz .venv/kenlm/made/bin/build_binary $(BIN) \
+	  && rm -rf .venv/kenlm/made \
+	  && python -m pip install --disable-pip-version-check --no-deps --no-build-isolation .venv/kenlm; } >.venv/kenlm.log 2>&1 \
+	  || { tail -n 20 .venv/kenlm.log >&2; exit 1; }
+	@rm -rf .venv/kenlm
+	@touch $@
 
 lock:  ## choose versions again, within pyproject.toml
 	uv pip compile --system-certs pyproject.toml --extra dev --generate-hashes --python-version 3.11 --no-emit-index-url --no-header -q -o requirements.lock

@@ -11,6 +11,7 @@ from compiler.source import Place
 from compiler.spec import Spec
 from compiler.wording import said
 from runtime.contracts import installed, surroundings
+from runtime.contracts.sieve import KENLM
 
 # A device of each kind shows as one of these; MindSpore's plugin for it fails to load without.
 DRIVERS = {"gpu": ("/dev/nvidiactl", "/dev/nvidia0"), "ascend": ("/dev/davinci_manager", "/dev/davinci0")}
@@ -25,6 +26,7 @@ def check_machine(project: Project, name: str, overrides: Sequence[str], spec: S
         *_versions(project, locked),
         *_device(project, name, overrides, spec),
         *_environment(os.environ),
+        *_sieve(project, name, overrides, spec),
     ]
     if faults:
         raise Faults(faults)
@@ -115,4 +117,25 @@ def _environment(environment: Mapping[str, str]) -> list[Diagnostic]:
             fix=said(f"unset {name}", f"取消设置：unset {name}"),
         )
         for name in [*surroundings.falsifying(environment), *surroundings.launched(environment)]
+    ]
+
+
+def _sieve(project: Project, name: str, overrides: Sequence[str], spec: Spec) -> list[Diagnostic]:
+    """KenLM is optional, so no lock names it; its stage is one of the first to run, and the one that needs it comes later."""
+    path = ("data", "pretrain", "clean", "perplexity")
+    if spec.data.pretrain.clean.perplexity is None or installed.installed_version("kenlm") == KENLM:
+        return []
+    have = installed.installed_version("kenlm")
+    return [
+        Diagnostic(
+            "MS0417",
+            said(
+                f"KenLM is {have}, not {KENLM}" if have else "KenLM is not installed",
+                f"KenLM 的版本是 {have}，而不是 {KENLM}" if have else "没有安装 KenLM",
+            ),
+            load(Path(project.root), name, overrides).place(path),
+            path,
+            reason=said("the perplexity sieve could not train its models", "困惑度筛选无法训练模型"),
+            fix=said("build it (`make kenlm`), or write perplexity: null", "请构建它（`make kenlm`），或写 perplexity: null"),
+        )
     ]

@@ -42,10 +42,14 @@ def lower(plan: Plan, project: Project) -> StageGraph:
 
 
 def _apart(plan: Plan) -> dict[str, Mapping[str, Any]]:
-    """Evaluation and prediction by mindformers, which has no tokenizer and weights of ours for its Megatron-like graphs."""
+    """Evaluation and prediction by mindformers, which has no tokenizer and weights of ours for its Megatron-like graphs.
+
+    Its own tokenizer reads SentencePiece models alone, so there is no file for prediction with others.
+    """
     if FAMILIES[plan.experiment.spec.model.family].backend != "legacy":
         return {}
-    return {"evaluate": written(evaluate_config(plan)), "predict": written(predict_config(plan))}
+    answers = {"predict": written(predict_config(plan))} if plan.experiment.spec.tokenizer.kind == "sentencepiece" else {}
+    return {"evaluate": written(evaluate_config(plan)), **answers}
 
 
 def _stage(contract: Contract, plan: Plan, programs: Programs) -> StageNode:
@@ -133,10 +137,15 @@ def _labelled(spec: Spec) -> list[str]:
     return [spec.data.pretrain.filter.classifier.rows] if spec.data.pretrain.filter.classifier else []
 
 
+def _given_tokenizer(spec: Spec) -> list[str]:
+    return [spec.tokenizer.path] if spec.tokenizer.path else []
+
+
 _RAW: Mapping[str, Callable[[Spec], list[str]]] = {
     "sieve": _reference,
     "synthesize": recipe_files,
     "ingest": _texts,
+    "tokenizer": _given_tokenizer,
     "dedup": evaluation_files,
     "filter": _labelled,
     "format": _dialogues,

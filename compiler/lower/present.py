@@ -10,6 +10,7 @@ from runtime.contracts.registry import BY_NAME, EVERY
 
 # Optional stage -> whether a spec asks for it.
 WANTED: Mapping[str, Callable[[Spec], bool]] = {
+    "sieve": lambda spec: spec.data.pretrain.clean.perplexity is not None,
     "synthesize": lambda spec: bool(used_recipes(spec)),
 }
 

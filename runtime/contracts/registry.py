@@ -14,6 +14,7 @@ from runtime.contracts import (
     pack,
     pretrain,
     report,
+    sieve,
     split,
     synthesize,
     tokenizer,
@@ -21,6 +22,7 @@ from runtime.contracts import (
 from runtime.contracts.base import Contract
 
 BEFORE_REPORT: tuple[Contract, ...] = (
+    sieve.CONTRACT,
     synthesize.CONTRACT,
     ingest.CONTRACT,
     clean.CONTRACT,

@@ -33,10 +33,13 @@ class PartTask(Generic[P]):
 Keep = Callable[[Iterator[Record], P, Funnel], Iterator[Record]]
 
 
-def sift(stage: Stage[P], folder: str, keep: Keep[P]) -> Funnel:
-    """Pass the documents of an input folder through `keep`, part by part, into `stage.out`; returns what was counted."""
-    made = stage.manifest(folder)
-    tasks = [PartTask(path, stage.out / path.name, stage.parameters, keep) for path in records.parts(stage.input(folder))]
+def sift(stage: Stage[Any], folder: str, keep: Keep[Any], into: Path | None = None, parameters: Any = None) -> Funnel:
+    """Pass the documents of an input folder through `keep`, part by part; returns what was counted.
+
+    into: where the parts go, `stage.out` unless it is named; parameters: what `keep` gets, the stage's own unless they are named.
+    """
+    made, given = stage.manifest(folder), stage.parameters if parameters is None else parameters
+    tasks = [PartTask(path, (into or stage.out) / path.name, given, keep) for path in records.parts(stage.input(folder))]
     funnel = Funnel(made.facts.get("sources", []))
     with stage.bar(made.counts.get("documents"), "documents") as bar:
         for part in engine.each(_sift_part, tasks, stage.placement):

@@ -22,6 +22,7 @@ from compiler.validate import review, validate
 from compiler.wording import Language, Said
 
 HERE = Path(__file__).parent
+MACHINE = {"MS0417"}  # what a run asks of the machine, and a check does not
 LANGUAGES: dict[Language, str] = {"en": "expected.txt", "zh": "expected.zh.txt"}
 CASES = sorted(folder for folder in HERE.glob("MS*") if (folder / "bad.yaml").exists())
 
@@ -92,5 +93,5 @@ def test_project_itself_is_sound(tmp_path: Path) -> None:
 
 
 def test_every_code_of_the_front_has_a_case() -> None:
-    front = {code for code in CODES if code < "MS0010" or code[:4] in ("MS01", "MS02", "MS03")}
+    front = {code for code in CODES if code < "MS0010" or code[:4] in ("MS01", "MS02", "MS03", "MS04")} - MACHINE
     assert front == {case.name for case in CASES}

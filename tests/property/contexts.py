@@ -21,6 +21,10 @@ SCALED: Values = {
 TOPICS: Values = {"trade": {"any": ["bank", "股票"], "patterns": ["shares?"], "none": [], "min_hits": 2}}
 CLASSIFIER: Values = {"rows": "data/second.jsonl", "keep": ["good"], "threshold": 0.5, "characters": 2000}
 TOKENS: Values = {"data.pretrain.mix.budget_tokens": 2_000_000}
+SIEVE: Values = {
+    "data.pretrain.clean.perplexity": {"reference": "data/raw/handbook", "order": 5, "percentile": 0.9, "limit": None},
+}
+MASKED: Values = {"data.pretrain.clean.pii": {"emails": True, "placeholders": {}}}
 SECOND: Values = {"data.instruct.template": "second", "evaluation.suites.core.template": "second"}
 THIRD: Values = {"data.instruct.template": "third", "evaluation.suites.core.template": "third"}
 
@@ -49,6 +53,13 @@ CONTEXTS: Mapping[str, Context] = {
     ),
     "data.pretrain.sources.*.language": Context(to=None),
     "data.pretrain.clean.rules": Context(to={"en": "none"}),
+    "data.pretrain.clean.limits": Context(to={"en": {"too_few_words": 30.0, "stop_words": None}}),
+    **{f"data.pretrain.clean.pii.{name}": Context(given=MASKED, to=False) for name in ("emails", "phones", "ids", "cards", "ip_addresses")},
+    "data.pretrain.clean.pii.placeholders": Context(given=MASKED, to={"email": "[e-mail]"}),
+    "data.pretrain.clean.perplexity.reference": Context(given=SIEVE, to="data/second.txt"),
+    "data.pretrain.clean.perplexity.order": Context(given=SIEVE, to=3),
+    "data.pretrain.clean.perplexity.percentile": Context(given=SIEVE, to=0.8),
+    "data.pretrain.clean.perplexity.limit": Context(given=SIEVE, to=800.0),
     **{f"data.pretrain.filter.topics.*.{name}": Context(given={"data.pretrain.filter.topics": TOPICS}) for name in TOPICS["trade"]},
     "data.pretrain.filter.topics.*.none": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["river"]),
     "data.pretrain.filter.keep_topics": Context(given={"data.pretrain.filter.topics": TOPICS}, to=["trade"]),
@@ -100,4 +111,4 @@ CONTEXTS: Mapping[str, Context] = {
 }
 
 # Fields that have only one legal value in this version, whatever stands around them.
-ONE_VALUE = ("model.head_dim", "data.pretrain.clean.perplexity", "tokenizer.kind", "finetune.method", *ALONE)
+ONE_VALUE = ("model.head_dim", "tokenizer.kind", "finetune.method", *ALONE)

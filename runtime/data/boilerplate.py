@@ -1,0 +1,49 @@
+"""Lines that stand on pages whatever the page is about: navigation, sharing, log-in, cookies, copyright, registration numbers.
+
+A line goes only where nothing but such words is in it; a sentence that mentions them stays.
+"""
+
+import re
+from collections import Counter
+
+LINES = "boilerplate"
+_LONGEST = 160  # characters; longer lines are prose
+_ENGLISH = (
+    r"skip to (?:main )?content",
+    r"(?:home|previous|prev|next|up|top|back to top|contents|index|menu|search|print|share|login|log in|sign (?:in|up)|register|subscribe)",
+    r"(?:share|follow us|tweet|pin it|like us)(?: (?:on|this|via))?"
+    r"(?: (?:facebook|twitter|x|linkedin|weibo|wechat|email|page|article|post)){0,8}",
+    r"(?:this (?:site|website)|we) uses? cookies.*",
+    r"(?:accept|reject|manage)(?: all)? cookies",
+    r"(?:privacy policy|terms of (?:use|service)|cookie policy|contact us|about us|sitemap|advertisement|sponsored)",
+    r"(?:copyright|©|\(c\)).{0,120}",
+    r"(?:.{0,80})all rights reserved.?",
+    r"(?:read|learn|view|show|see|load) more(?: \.\.\.)?",
+    r"\d+ (?:comments?|views?|shares?|likes?)",
+    r"page \d+ (?:of|/) \d+",
+    r"leave a (?:reply|comment)",
+)
+_CHINESE = (
+    r"(?:首页|上一[页篇章]|下一[页篇章]|末页|尾页|返回顶部|返回首页|回到顶部|目录|登录|注册|搜索|打印|收藏|分享|分享到|关注我们|联系我们|关于我们|网站地图)",
+    r"(?:上一篇|下一篇|上一页|下一页)[：:].{0,60}",
+    r"(?:版权所有|著作权所有).{0,120}",
+    r".{0,60}(?:版权所有|保留所有权利|保留一切权利).{0,60}",
+    r".{0,40}ICP[备证]\s?\d+号?(?:-\d+)?.{0,40}",
+    r".{0,40}公网安备\s?\d+号?",
+    r"(?:当前位置|您的位置|您现在的位置)[：:]?.{0,100}",
+    r"(?:责任编辑|责编|编辑|来源|浏览次数|阅读次数|点击量|点击数|阅读量)[：:][^。]{0,40}",
+    r"(?:点击|扫码|扫描二维码|长按).{0,20}(?:下载|关注|查看|阅读)(?:全文|更多|原文)?",
+    r"(?:相关阅读|相关新闻|热门推荐|推荐阅读|更多精彩内容|展开全文|阅读全文|查看更多)",
+)
+_ITEM = rf"(?:{'|'.join((*_ENGLISH[1:2], *_CHINESE[:1]))})"
+_WHOLE = re.compile(rf"\s*(?:{'|'.join((*_ENGLISH, *_CHINESE))}|{_ITEM}(?:[\s|·•>»/]+{_ITEM})+)\s*", re.IGNORECASE)
+
+
+def without_boilerplate(text: str, taken: Counter[str]) -> str:
+    """The text without lines of boilerplate; counts them."""
+    lines = text.split("\n")
+    kept = [line for line in lines if len(line) > _LONGEST or not line or not _WHOLE.fullmatch(line)]
+    if len(kept) == len(lines):
+        return text
+    taken[LINES] += len(lines) - len(kept)
+    return "\n".join(kept)
