@@ -31,7 +31,8 @@ data.pretrain.clean.limits 中的规则不在该语言所用的规则集里。�
 data.pretrain.clean.limits has an entry for a language, or for `code`, that data.pretrain.clean.rules has none for, or `none`. \
 There is no rule whose limit it could replace.""",
             """\
-data.pretrain.clean.limits 为某种语言（或 code）写了限值，但 data.pretrain.clean.rules 中没有该语言的规则，或写的是 none，因此没有规则可以使用它。""",
+data.pretrain.clean.limits 为某种语言（或 code）写了限值，但 data.pretrain.clean.rules 中没有该语言的规则，或写的是 \
+none，因此没有规则可以使用它。""",
         ),
     ),
     "MS0413": Code(

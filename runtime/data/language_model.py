@@ -21,7 +21,7 @@ TOOLS = ("lmplz", "build_binary")
 SUFFIX = ".klm"
 _SORTING = "512M"  # memory that lmplz sorts in; the rest goes through files
 _SPACED = re.compile("[\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]{1,1000}")  # Han and kana
-_PUNCTUATION = re.compile(r"""[!"#$%&'()*+,./:;<=>?@\[\\\]^`{|}~\u2010-\u2027\u2030-\u205e\u3001-\u3030\uff01-\uff0f\uff1a-\uff20-]""")
+_PUNCTUATION = ".,;:!?()\"'-/" + "，。、；：！？（）“”《》「」…—·"
 _DIGITS = re.compile("[0-9]+")
 
 
@@ -30,7 +30,10 @@ def sentences(text: str) -> list[str]:
 
     A token is a Han character or kana, a sign of punctuation, or a word in lower case; every number is `0`.
     """
-    text = _DIGITS.sub("0", _PUNCTUATION.sub(r" \g<0> ", text.lower()))
+    text = _DIGITS.sub("0", text.lower())
+    for sign in _PUNCTUATION:  # some thirty of these are faster than one search for them all
+        if sign in text:
+            text = text.replace(sign, f" {sign} ")
     if not text.isascii():
         text = _SPACED.sub(lambda run: f" {' '.join(run[0])} ", text)
     return [line for line in text.split("\n") if line and not line.isspace()]

@@ -64,7 +64,10 @@ def _unknown_rule(language: str, rule: str, name: str) -> Diagnostic:
     meant = suggest.closest(rule, RULE_SETS[name].names)
     elsewhere = [other for other, known in RULE_SETS.items() if rule in known.names]
     reason = (
-        said(f"the rule is one of {listed(elsewhere)}; {language} has {name}", f"该规则属于 {listed(elsewhere).zh}；{language} 使用的是 {name}")
+        said(
+            f"the rule is one of {listed(elsewhere)}; {language} has {name}",
+            f"该规则属于 {listed(elsewhere).zh}；{language} 使用的是 {name}",
+        )
         if elsewhere
         else said("there would be nothing whose limit it is", "没有任何规则使用该限值")
     )
