@@ -29,14 +29,16 @@ YAML 的单引号会原样保留反斜杠，双引号中则要写两个。""",
         said("too much synthetic text", "合成文本过多"),
         said(
             """\
-The weights of sources that are marked `synthetic: true` add up to more than data.pretrain.mix.synthetic_max allows.
+The weights of sources that are marked `synthetic: true` add up to more than data.pretrain.mix.synthetic_max allows; or those of \
+instruction data, where recipes count too, to more than data.instruct.synthetic_max.
 
 A model that is trained mostly on the output of models loses variety from one generation to the next: rare words and ways of \
 writing go first.
 
 Lower the weights of those sources, or raise the limit knowingly.""",
             """\
-标为 `synthetic: true` 的来源，其权重之和超过了 data.pretrain.mix.synthetic_max 的上限。
+标为 `synthetic: true` 的来源，其权重之和超过了 data.pretrain.mix.synthetic_max 的上限；或指令数据中（配方也计入）超过了 \
+data.instruct.synthetic_max 的上限。
 
 主要用模型产出的文本训练，模型会一代一代地丧失多样性：最先消失的是少见的词语和写法。
 

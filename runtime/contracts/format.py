@@ -7,7 +7,7 @@ from runtime.contracts.base import Contract, parameters
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "alpaca": ("instruction", "input", "output", "system", "history", "tools"),
-    "messages": ("messages", "role", "content", "tool_calls", "tools", "system"),
+    "messages": ("messages", "role", "content", "tool_calls", "weight", "text", "tools", "system"),
     "sharegpt": ("conversations", "from", "value", "system", "tools"),
 }  # of a row and its turns, that a source may name otherwise
 
@@ -17,6 +17,7 @@ class InstructSource:
     """One file or folder of instruction rows; `format`: alpaca | messages | sharegpt.
 
     `path` is relative to the project root; where it is `made` by a stage, to the experiment.
+    `synthetic`: a model wrote it, as it did what is made.
     `fields`: name of a field in the format -> its name in the rows; `roles`: tag in the rows -> role, or function_call.
     """
 
@@ -26,6 +27,7 @@ class InstructSource:
     made: bool = False
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    synthetic: bool = False
 
 
 @parameters
@@ -45,6 +47,7 @@ class Format:
     `validation`: share of rows in (0, 1); `by`: row.
     `seq_length`: a formatted row holds at most seq_length + 1 ids.
     `bad_rows`: refuse | quarantine. `long_from`: rows of so many ids and more are counted apart; 0: half of seq_length.
+    `synthetic_max`: largest share of training rows from sources that models wrote; more are left out.
     """
 
     sources: dict[str, InstructSource]
@@ -57,6 +60,7 @@ class Format:
     bad_rows: str = "refuse"
     decontaminate: Decontaminate | None = None
     long_from: int = 0
+    synthetic_max: float = 0.75
 
 
 CONTRACT = Contract(

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from runtime import engine, records
 from runtime.contracts.format import Format
-from runtime.data import chat, encode_rows, encoding, masked_text, provenance, row_files, row_index, row_scratch
+from runtime.data import chat, encode_rows, encoding, masked_text, provenance, real_floor, row_files, row_index, row_scratch
 from runtime.data.chat import IGNORED, Template
-from runtime.data.encode_rows import REASONS, Encoded
+from runtime.data.encode_rows import BAD_ROW, REASONS, Encoded
 from runtime.data.encoding import Vocabulary
 from runtime.data.instructions import ANSWER
 from runtime.data.row_index import CHOICE, INDEX, Entries, Lengths
@@ -62,12 +62,14 @@ def run(stage: Stage[Format]) -> None:
         "train": row_index.weigh(splits["train"], weights, parameters.seed),
         "validation": row_index.weigh(splits["validation"], [1.0], parameters.seed),
     }
+    weighed, chosen["train"] = chosen["train"], real_floor.floored(splits["train"], chosen["train"], parameters)
     for split, entries in splits.items():
         write_split(stage, split, entries, row_index.shuffled(entries, chosen[split], parameters.seed), rows.names)
     write_samples(stage, usable, rows.names, vocabulary)
     write_dropped(stage, rows)
     state(stage, vocabulary, rows, {split: len(choices) for split, choices in chosen.items()})
-    stage.metrics(summary(parameters, rows, splits, chosen))
+    floor = real_floor.told(stage, splits["train"], weighed, chosen["train"])
+    stage.metrics({**summary(parameters, rows, splits, chosen), **floor})
 
 
 def check(parameters: Format, template: Template, vocabulary: Vocabulary) -> None:
@@ -110,10 +112,11 @@ def refuse_unused(parameters: Format, rows: Collected) -> None:
     for name, source in parameters.sources.items():
         if source.weight > 0 and not used[name]:
             why = ", ".join(f"{reason}: {count}" for reason, count in sorted(lost_rows(rows, name).items()) if count)
+            first = "".join(f"; the first bad row, {one['id']}: {one['reason']}" for one in rows.done[name].examples.get(BAD_ROW, [])[:1])
             raise StageFault(
                 f"the source {name} has weight {source.weight} and no usable row; {rows.done[name].read} were read",
                 where=source.path,
-                reason=why or "its files have no rows",
+                reason=(why or "its files have no rows") + first,
                 fix=f"mend its rows, set a larger model.seq_length if they are too long, or set data.instruct.sources.{name}.weight=0",
             )
 

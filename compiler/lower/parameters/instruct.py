@@ -9,7 +9,13 @@ def format_parameters(spec: Spec) -> format.Format:
     settings = spec.data.instruct
     sources = {
         name: format.InstructSource(
-            path=path, format=source.format, weight=source.weight, made=made, fields=source.fields, roles=source.roles
+            path=path,
+            format=source.format,
+            weight=source.weight,
+            made=made,
+            fields=source.fields,
+            roles=source.roles,
+            synthetic=source.synthetic,
         )
         for name, source in settings.sources.items()
         for path, made in [place_of(source.path)]
@@ -25,6 +31,7 @@ def format_parameters(spec: Spec) -> format.Format:
         bad_rows=settings.bad_rows,
         decontaminate=_decontaminate(spec),
         long_from=settings.long_from,
+        synthetic_max=settings.synthetic_max,
     )
 
 

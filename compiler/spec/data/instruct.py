@@ -29,6 +29,11 @@ class InstructSource(Section):
         default={},
     )
     weight: float = identity("Share of the rows, relative to the other sources.", "权重（相对值）。", ge=0, default=1.0)
+    synthetic: bool = identity(
+        "Whether a model wrote the rows; those of a recipe are counted so in any case.",
+        "样本是否由模型生成；配方生成的样本总是计入。",
+        default=False,
+    )
     licence: str = presentation("Licence of the text, for the record.", "文本的许可证（用于记录）。", default="")
     date: str = presentation("Version or date of the text, for the record.", "文本的版本或日期（用于记录）。", default="")
 
@@ -72,6 +77,13 @@ class InstructRows(Section):
     )
     decontaminate: Decontaminate | None = section(
         "Rows that hold text of the core cases are dropped; null keeps them.", "丢弃含有核心用例原文的样本；null 表示不检查。", default=None
+    )
+    synthetic_max: float = identity(
+        "Largest share of training rows from synthetic sources; more are left out.",
+        "训练样本中合成来源的最大比例；超出的样本不使用。",
+        ge=0,
+        le=1,
+        default=0.75,
     )
     long_from: Index = identity(
         "Rows of so many tokens and more are also counted apart; 0: half of a row.",

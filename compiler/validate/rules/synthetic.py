@@ -301,6 +301,26 @@ def _contradictions(recipe: Recipe) -> Iterator[tuple[Path, Said, Said]]:
 
 
 @RULES.needing("data")
+def rows_of_people_keep_their_share(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    """Equal weights take all rows once, so that they say nothing of shares, unless every source is synthetic."""
+    settings, limit = spec.data.instruct, spec.data.instruct.synthetic_max
+    weights = {name: source.weight for name, source in settings.sources.items()}
+    written = [name for name, source in settings.sources.items() if source.synthetic or recipe_of(source.path) is not None]
+    share = sum(weights[name] for name in written) / (sum(weights.values()) or 1.0)
+    if share > limit and (len(set(weights.values())) > 1 or len(written) == len(weights)):
+        yield Diagnostic(
+            "MS0332",
+            said(
+                f"the weights ask for {share:.0%} synthetic rows, but at most {limit:.0%} is allowed",
+                f"按权重，合成样本占 {share:.0%}，而上限为 {limit:.0%}",
+            ),
+            path=("data", "instruct", "synthetic_max"),
+            reason=said("a model trained mostly on the output of models loses variety", "主要用模型产出的文本训练，模型会丧失多样性"),
+            fix=said("add rows that people wrote, or lower the weights of synthetic sources", "请加入人工撰写的样本，或降低合成来源的权重"),
+        )
+
+
+@RULES.needing("data")
 def model_is_behind_an_address(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for path, _, endpoint in _endpoints(spec):
         if endpoint.kind != "endpoint":
