@@ -7,6 +7,7 @@ marker, and a prompt is a prefix of its row, id by id.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from runtime.data.encoding import Vocabulary
@@ -29,12 +30,16 @@ class Call:
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a dialogue. calls: of an answer, behind its text; tools: of a system turn, JSON objects that may be called."""
+    """One turn of a dialogue. calls: of an answer, behind its text; tools: of a system turn, JSON objects that may be called.
+
+    context: the turn has no labels even where its role is trained.
+    """
 
     role: str
     content: str
     calls: tuple[Call, ...] = ()
     tools: tuple[Mapping[str, Any], ...] = ()
+    context: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,10 +71,11 @@ class Renderer:
             role, before = self.template.roles[message.role], turns[index - 1].role if index else START
             joint = role.between.get(before)
             segments.append(Segment(self._head(role) if joint is None else self._ids(joint), turn=index))
-            segments += self._body(message, role.trained, index, where)
+            trained = role.trained and not message.context
+            segments += self._body(message, trained, index, where)
             following = turns[index + 1].role if index + 1 < len(turns) else None
             if following is None or message.role not in self.template.roles[following].between:
-                segments += self._end(role, index, last=following is None and not generation_prompt)
+                segments += self._end(role, trained, index, last=following is None and not generation_prompt)
         if generation_prompt:
             segments.append(Segment(self._head(answering_role(self.template)), turn=len(turns)))
         return segments
@@ -77,9 +83,9 @@ class Renderer:
     def _head(self, role: Role) -> tuple[int, ...]:
         return self._ids(() if role.open is None else (Piece(piece=role.open),)) + self._ids(role.header)
 
-    def _end(self, role: Role, turn: int, last: bool) -> Iterator[Segment]:
+    def _end(self, role: Role, trained: bool, turn: int, last: bool) -> Iterator[Segment]:
         closing = () if role.close is None else (Piece(piece=role.close),)
-        yield Segment(self._ids(role.footer) + self._ids(closing), role.trained, turn=turn)
+        yield Segment(self._ids(role.footer) + self._ids(closing), trained, turn=turn)
         if not last:
             yield Segment(self._ids(role.after), turn=turn)
 
@@ -194,12 +200,12 @@ def prompt_messages(template: Template, instruction: str, input: str = "", syste
 
 def ids_of(segments: Iterable[Segment]) -> list[int]:
     """All ids in order."""
-    return [id for segment in segments for id in segment.ids]
+    return list(chain.from_iterable(segment.ids for segment in segments))
 
 
 def labels_of(segments: Iterable[Segment]) -> list[int]:
     """One label an id, at the id's own position (mindformers shifts them): the id where it is trained, else IGNORED."""
-    return [id if segment.trained else IGNORED for segment in segments for id in segment.ids]
+    return list(chain.from_iterable(segment.ids if segment.trained else (IGNORED,) * len(segment.ids) for segment in segments))
 
 
 def prompt_ids(template: Template, vocabulary: Vocabulary, instruction: str, input: str = "", system: str = "") -> list[int]:

@@ -1,9 +1,11 @@
 """Several dialogues in one row: which go together.
 
 Best fit decreasing inside a window of rows: the longest first, each into the row that it leaves the least room in. A window
-holds WINDOW rows or WINDOW_IDS ids, so memory is bounded, and a row has company from its neighbourhood in the order of training.
+holds WINDOW rows or WINDOW_IDS ids of 8 bytes, so memory is bounded, and a row has company from its neighbourhood in the order
+of training.
 """
 
+from array import array
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,13 +14,13 @@ Row = Mapping[str, Any]
 WINDOW, WINDOW_IDS = 8192, 4_000_000
 
 
-def windows(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows in order, a window at a time."""
+def windows(rows: Iterable[Row], most: int = WINDOW) -> Iterator[list[Row]]:
+    """The rows in order, at most `most` at a time, their ids and labels as arrays of 32-bit numbers."""
     window, ids = list[Row](), 0
     for row in rows:
-        window.append(row)
+        window.append({**row, "input_ids": array("i", row["input_ids"]), "labels": array("i", row["labels"])})
         ids += len(row["input_ids"])
-        if len(window) >= WINDOW or ids >= WINDOW_IDS:
+        if len(window) >= most or ids >= WINDOW_IDS:
             yield window
             window, ids = [], 0
     if window:

@@ -2,7 +2,7 @@
 
 alpaca     {"instruction": str, "input": str?, "output": str, "system": str?, "history": [[question, answer], ...]?, "tools": ...?}
 messages   {"messages": [{"role": system | developer | user | assistant | tool, "content": str | [parts] | null,
-           "tool_calls": [...]?}, ...], "tools": ...?}
+           "tool_calls": [...]?, "weight": 0 | 1?}, ...], "tools": ...?}; a part is {"type": "text", "text": str}
 sharegpt   {"conversations": [{"from": system | human | gpt | function_call | observation | tool, "value": str}, ...],
            "system": str?, "tools": ...?}
 
@@ -20,6 +20,7 @@ from runtime.faults import StageFault
 
 JSON = dict[str, Any]
 Reader = Callable[[JSON, str], list[Message]]
+MEDIA = ("images", "videos", "audios", "image", "video", "audio")
 ANSWER, CALL, TOOL = "assistant", "function_call", "tool"
 
 
@@ -62,7 +63,14 @@ def reader_of(source: InstructSource, template: Template) -> Reader:
     else:
         raise StageFault(f"unknown format {source.format!r}", where="config/format.yaml", fix=f"use one of alpaca, {', '.join(TURNS)}")
     names = {theirs: ours for ours, theirs in source.fields.items()}
-    return lambda row, where: _answered(read(_renamed(row, names), where), where)
+    return lambda row, where: _answered(read(_renamed(_only_text(row, where), names), where), where)
+
+
+def _only_text(row: JSON, where: str) -> JSON:
+    """The same row. Raises StageFault where it speaks of something else than text."""
+    if found := [name for name in MEDIA if row.get(name)]:
+        raise StageFault(f"the row has {', '.join(found)}", where=where, reason="only text can be trained on", fix="take the row out")
+    return row
 
 
 def _renamed(value: JSON, names: Mapping[str, str]) -> JSON:
@@ -158,7 +166,15 @@ class _Turns:
         if calls and role != ANSWER:
             raise StageFault(f"'tool_calls' in a turn of {tag}", where=where, fix=f"only {ANSWER} calls tools")
         content = "" if calls and item.get(self.turns.content) is None else _content(item, self.turns.content, where)
-        return Message(role, content, calls=calls)
+        return Message(role, content, calls=calls, context=_is_context(item, where))
+
+
+def _is_context(item: JSON, where: str) -> bool:
+    """Whether a turn has the weight 0: it is read, and not trained on. Raises StageFault for a weight between none and one."""
+    weight = item.get("weight")
+    if weight is not None and weight not in (0, 1):
+        raise StageFault(f"'weight' is {weight!r}", where=where, reason="a turn is trained on or not", fix="write 0 or 1")
+    return weight == 0
 
 
 def _content(item: JSON, name: str, where: str) -> str:
@@ -169,8 +185,12 @@ def _content(item: JSON, name: str, where: str) -> str:
     texts = list[str]()
     for part in cast(list[Any], parts):
         kind = cast(JSON, part).get("type") if isinstance(part, dict) else type(part).__name__
-        if kind != "text" or not isinstance(part.get("text"), str):
+        if kind != "text":
             raise StageFault(f"'{name}' has a part of type {kind}", where=where, fix="only text can be trained on; take the row out")
+        if not isinstance(part.get("text"), str):
+            raise StageFault(
+                f"a part of '{name}' has no 'text'; it has {', '.join(part)}", where=where, fix="map it in `fields`: {text: NAME}"
+            )
         texts.append(part["text"])
     return "".join(texts)
 

@@ -3,9 +3,11 @@
 Memory: one row, or where several share one a window of them (dialogue_bins).
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,15 @@ from runtime import records
 from runtime.contracts.pack import SEVERAL, Pack
 from runtime.data import encoding, masked_text, mindrecord
 from runtime.data.chat import IGNORED
-from runtime.data.dialogue_bins import together, windows
+from runtime.data.dialogue_bins import WINDOW, together, windows
 from runtime.data.encoding import Vocabulary
 from runtime.data.packed import JSON, SPLITS, state, without_files
-from runtime.data.rows import INSTRUCT_LAYOUT, SEVERAL_LAYOUT, check_ids, pad_row, scored
+from runtime.data.rows import INSTRUCT_LAYOUT, SEVERAL_LAYOUT, check_ids, pad_rows, scored
 from runtime.faults import InputFault
 from runtime.stage import Stage
 
 Row = Mapping[str, Any]
+BLOCK = 256  # rows that are checked together
 
 
 def run(stage: Stage[Pack]) -> None:
@@ -61,7 +64,6 @@ class PackedDialogues:
     rows: int = 0
     counts: Counter[str] = field(default_factory=Counter[str])
     sample: list[masked_text.Sampled] = field(default_factory=list[masked_text.Sampled])
-    _of_source: Counter[str] = field(default_factory=Counter[str])
 
     @property
     def fill(self) -> float:
@@ -70,37 +72,38 @@ class PackedDialogues:
 
     def packed(self, rows: Iterator[Row], folder: Path, advance: Any) -> Iterator[dict[str, np.ndarray]]:
         """The rows of a folder as columns of `length` ids."""
-        groups = (group for window in windows(rows) for group in self._groups(window)) if self.shared else ([row] for row in rows)
-        for group in groups:
-            where = f"{folder} row {self.rows} ({group[0]['id']})"
-            joined = join(group)
-            padded = pad_row(joined["input_ids"], joined["labels"], self.length, self.vocabulary.pad, where)
-            check_ids(padded["input_ids"], self.vocabulary.size, where)
-            trained = int(scored(padded["input_ids"], padded["labels"], self.vocabulary.pad).sum())
-            self.counts.update(documents=len(group), tokens=len(joined["input_ids"]), trained_tokens=trained)
-            self._look_at(joined, padded)
-            self.rows += 1
-            advance(len(group))
-            yield padded
+        for window in windows(rows, WINDOW if self.shared else BLOCK):
+            groups = self._groups(window) if self.shared else [[row] for row in window]
+            for start in range(0, len(groups), BLOCK):
+                yield from self._block(groups[start : start + BLOCK], folder)
+            advance(len(window))
 
-    def _groups(self, window: Sequence[Row]) -> Iterator[list[Row]]:
-        for members in together([len(row["input_ids"]) for row in window], self.length):
-            yield [window[index] for index in members]
+    def _block(self, groups: Sequence[Sequence[Row]], folder: Path) -> Iterator[dict[str, np.ndarray]]:
+        """Rows that are checked and counted together."""
+        joined = [join(group) for group in groups]
+        told = [f"{folder} row {self.rows + number} ({row['id']})" for number, row in enumerate(joined)]
+        pairs = [(row["input_ids"], row["labels"]) for row in joined]
+        ids, labels = pad_rows(pairs, self.length, self.vocabulary.pad, told.__getitem__)
+        check_ids(ids, self.vocabulary.size, f"{folder} rows {self.rows} to {self.rows + len(ids) - 1}")
+        trained = int(scored(ids, labels, self.vocabulary.pad).sum())
+        self.counts.update(documents=sum(map(len, groups)), tokens=sum(len(pair[0]) for pair in pairs), trained_tokens=trained)
+        for row, *padded in zip(joined[: masked_text.ROWS - len(self.sample)], ids.tolist(), labels.tolist(), strict=False):
+            self.sample.append((row["id"], row["source"], *padded))
+        self.rows += len(groups)
+        return ({"input_ids": one, "labels": other} for one, other in zip(ids, labels, strict=True))
 
-    def _look_at(self, row: Row, padded: Mapping[str, np.ndarray]) -> None:
-        """Keep the first rows of each source to look at."""
-        if self._of_source[row["source"]] < masked_text.ROWS and len(self.sample) < 2 * masked_text.ROWS:
-            self._of_source[row["source"]] += 1
-            self.sample.append((row["id"], row["source"], padded["input_ids"].tolist(), padded["labels"].tolist()))
+    def _groups(self, window: Sequence[Row]) -> list[list[Row]]:
+        groups = together([len(row["input_ids"]) for row in window], self.length)
+        return [[window[index] for index in members] for members in groups]
 
 
 def join(rows: Sequence[Row]) -> Row:
     """Dialogues one behind the other; the first id of each has no label, so that the loss does not cross from one to the next."""
     if len(rows) == 1:
         return rows[0]
-    labels = [label for row in rows for label in (IGNORED, *row["labels"][1:])]
+    labels = array("i", chain.from_iterable((IGNORED, *row["labels"][1:]) for row in rows))
     sources = "+".join(dict.fromkeys(row["source"] for row in rows))
-    ids = [id for row in rows for id in row["input_ids"]]
+    ids = array("i", chain.from_iterable(row["input_ids"] for row in rows))
     return {"id": "+".join(row["id"] for row in rows), "source": sources, "input_ids": ids, "labels": labels}
 
 

@@ -1,5 +1,6 @@
 """Encoded rows in scratch files: for each row its ids as 32-bit numbers, then one byte an id that says whether it has a label."""
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ WIDTH = 5  # bytes of one id and its mark
 
 def blob(input_ids: Sequence[int], labels: Sequence[int]) -> bytes:
     """A row as bytes."""
-    return np.asarray(input_ids, "<i4").tobytes() + (np.asarray(labels) != IGNORED).astype(np.uint8).tobytes()
+    marks = np.frombuffer(array("i", labels), np.int32) != IGNORED
+    return array("i", input_ids).tobytes() + marks.tobytes()
 
 
 @dataclass(frozen=True)
