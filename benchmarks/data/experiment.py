@@ -29,7 +29,7 @@ CHAIN = ("ingest", "clean", "dedup", "filter")
 ROWS = ("mix", "split", "tokenizer", "pack-pretrain", "format", "pack-instruct")
 MB = 1_000_000
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-ANSWERS = 20_000  # rows of instructions, at most
+ANSWERS = 40_000  # rows of instructions, at most
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[s
     for name in ("requirements.lock", ".python-version", "runtime", "data", ".git"):
         (root / name).symlink_to(ROOT / name)
     (root / "corpus").symlink_to(corpus.resolve())
+    (root / "reference").symlink_to(corpus.resolve().parent / "sample/text")
     (root / "params.yaml").write_text(f"experiments: [{NAME}]\n")
     answers(corpus, root / "instruct.jsonl")
     (root / "specs/data/mixed.yaml").write_text(yaml.safe_dump(data(corpus, html), sort_keys=False))
@@ -123,7 +124,7 @@ def data(corpus: Path, html: bool) -> dict[str, Any]:
     if html:
         pages = sorted(path.name for path in (corpus / "html").iterdir())
         sources |= {f"{name}_pages": {"path": f"corpus/html/{name}", "format": "html", "weight": 1e7} for name in pages}
-    budget = sum(path.stat().st_size for path in files.values()) // 4
+    budget = sum(path.stat().st_size for path in files.values()) // 2
     pretrain = {**given["pretrain"], "sources": sources, "mix": {"budget_bytes": budget, "epochs_max": 2, "synthetic_max": 0.75}}
     rows = {"path": "instruct.jsonl", "format": "alpaca", "weight": 1.0}
     return {"pretrain": pretrain, "instruct": {**given["instruct"], "sources": {"answers": rows}}}
