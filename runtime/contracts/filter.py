@@ -48,5 +48,5 @@ CONTRACT = Contract(
     parameters=Filter,
     inputs=("corpus/dedup",),
     output="corpus/filter",
-    environment=("python", "orjson", "zstandard"),
+    environment=("python", "orjson", "zstandard", "scikit-learn"),
 )
