@@ -3,6 +3,8 @@
 import html.parser
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -220,3 +222,14 @@ def test_the_page_is_well_formed_self_contained_and_shows_every_verdict(project)
     assert not re.search(r"https?://|<script|@import|url\(", text)
     for shown in ("worse", "same", "not comparable", "another tokenizer", "-0.25 (-50.00%)", "Gate:"):
         assert shown in text
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_a_full_disk_and_a_reader_that_has_seen_enough(project, arguments):
+    command = [sys.executable, "-m", "runtime", "compare", "--no-write", *arguments]
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "mindspec: compare: No space left on device\n")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as closed:
+        closed.stdout.close()
+        assert "Traceback" not in closed.stderr.read()
