@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from compiler import mindformers as mf
 from compiler.lower.network import llama
-from compiler.lower.training import context, dataset
+from compiler.lower.training import context, dataset, text_columns
 from compiler.plan import Plan
 
 BLOCK, BLOCKS = 16, 512  # tokens of a block of the paged cache, and blocks; mindformers' defaults
@@ -22,7 +22,7 @@ def evaluate_config(plan: Plan) -> mf.EvaluationConfig:
     mindformers turns flash attention off for it, so it is not written.
     """
     spec, batch = plan.experiment.spec, plan.experiment.spec.pretrain.micro_batch
-    rows = dataset(spec, "packed/pretrain/validation", ("input_ids",), batch, shuffle=False)
+    rows = dataset(spec, "packed/pretrain/validation", text_columns(spec), batch, shuffle=False)
     weights = "base/model.safetensors"
     return mf.EvaluationConfig(
         seed=spec.seed,

@@ -7,7 +7,6 @@ from compiler.families import FAMILIES, layer
 from compiler.plan import Plan
 from compiler.spec import Spec
 from compiler.spec.model import Model
-from runtime.contracts.tokenizer import BOS_ID, EOS_ID, PAD_ID
 
 Network = mf.Model | mf.Qwen3Model
 
@@ -30,6 +29,7 @@ def llama(plan: Plan, batch_size: int, **settings: Any) -> mf.ModelConfig:
 
 def _llama(plan: Plan, batch_size: int) -> dict[str, Any]:
     model, profile, architecture = plan.experiment.spec.model, plan.profile, plan.architecture
+    special = plan.experiment.special
     return {
         "batch_size": batch_size,
         "seq_length": model.seq_length,
@@ -42,9 +42,9 @@ def _llama(plan: Plan, batch_size: int) -> dict[str, Any]:
         "rms_norm_eps": model.norm_eps,
         "theta": model.rope_theta,
         **_rope_scaling(model),
-        "bos_token_id": BOS_ID,
-        "eos_token_id": EOS_ID,
-        "pad_token_id": PAD_ID,
+        "bos_token_id": special.bos,
+        "eos_token_id": special.eos,
+        "pad_token_id": special.pad,
         "compute_dtype": model.dtype.compute,
         "layernorm_compute_type": model.dtype.layernorm,
         "softmax_compute_type": model.dtype.softmax,
@@ -74,7 +74,7 @@ def _rope_scaling(model: Model) -> dict[str, Any]:
 
 
 def _qwen3(plan: Plan, batch_size: int, adapters: mf.Pet | None) -> mf.Qwen3Config:
-    model, architecture = plan.experiment.spec.model, plan.architecture
+    model, architecture, special = plan.experiment.spec.model, plan.architecture, plan.experiment.special
     return mf.Qwen3Config(
         batch_size=batch_size,
         seq_length=model.seq_length,
@@ -90,9 +90,9 @@ def _qwen3(plan: Plan, batch_size: int, adapters: mf.Pet | None) -> mf.Qwen3Conf
         rope_theta=model.rope_theta,
         tie_word_embeddings=architecture.tied,
         untie_embeddings_and_output_weights=not architecture.tied,
-        bos_token_id=BOS_ID,
-        eos_token_id=EOS_ID,
-        pad_token_id=PAD_ID,
+        bos_token_id=special.bos,
+        eos_token_id=special.eos,
+        pad_token_id=special.pad,
         params_dtype=model.dtype.params,
         compute_dtype=model.dtype.compute,
         layernorm_compute_dtype=model.dtype.layernorm,

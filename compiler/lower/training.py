@@ -12,6 +12,7 @@ from compiler.planning.profiles import DeviceProfile
 from compiler.spec import Spec
 from compiler.spec.declare import MOST
 from compiler.spec.train import Training
+from runtime.contracts.pack import columns_of
 
 STATIC_SCALE, DYNAMIC_SCALE, SCALE_WINDOW = 1024.0, 65536.0, 1000
 
@@ -20,7 +21,8 @@ RunMode = Literal["train", "finetune"]
 
 def pretrain_config(plan: Plan) -> mf.TrainingConfig:
     """Training of the base from random weights on rows of seq_length + 1 ids."""
-    return _training(plan, plan.experiment.spec.pretrain, "pretrain", run_mode="train", columns=("input_ids",), rows="packed/pretrain")
+    spec = plan.experiment.spec
+    return _training(plan, spec.pretrain, "pretrain", run_mode="train", columns=text_columns(spec), rows="packed/pretrain")
 
 
 def finetune_config(plan: Plan) -> mf.TrainingConfig:
@@ -87,6 +89,11 @@ def _learning_rate(training: Training) -> mf.LearningRate:
         warmup_lr_init=schedule.peak / schedule.warmup_steps if schedule.warmup_steps else 0.0,
         total_steps=training.steps,
     )
+
+
+def text_columns(spec: Spec) -> tuple[str, ...]:
+    """Columns of packed text; it has labels where not every id is trained on."""
+    return columns_of(spec.pack.documents, spec.pack.tail)
 
 
 def dataset(spec: Spec, path: str, columns: tuple[str, ...], batch_size: int, *, shuffle: bool) -> mf.Dataset:

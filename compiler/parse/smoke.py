@@ -161,7 +161,7 @@ def _eights(size: float) -> int:
 def _vocabulary(twin: _Twin) -> None:
     """A vocabulary that is trained gets smaller. A table that is too small for it stays so, and is refused with its real sizes."""
     pieces, rows = twin.integer("tokenizer", "vocab_size"), twin.integer("model", "vocab_size")
-    if pieces is None or twin.get("tokenizer", "kind") not in (None, "sentencepiece") or (rows or pieces) < pieces:
+    if pieces is None or twin.get("tokenizer", "path") is not None or (rows or pieces) < pieces:
         return
     twin.lower("tokenizer", "vocab_size", most=_PIECES)
     if rows is not None:

@@ -7,6 +7,7 @@ from compiler.experiment import Experiment
 from compiler.lower.present import present
 from compiler.project import Project
 from compiler.resolve.template import template
+from compiler.resolve.tokenizer import special_ids
 from compiler.spec import Spec
 from compiler.wording import listed, said
 
@@ -21,7 +22,7 @@ def resolve(spec: Spec, project: Project) -> Experiment:
     if faults:
         raise Faults(faults)
     locked = {library: _locked(project, library) for library in needed}
-    return Experiment(spec, template(spec, project.root), locked)
+    return Experiment(spec, template(spec, project.root), special_ids(spec, project.root), locked)
 
 
 def _locked(project: Project, library: str) -> str:

@@ -73,8 +73,8 @@ def _hugging_face(data: bytes) -> Pieces:
         special = {str(piece["content"]): int(piece["id"]) for piece in added}
         # A Unigram model lists its pieces in order, the others number them.
         ids = set(cast(dict[str, int], listed).values()) if isinstance(listed, dict) else set(range(len(listed)))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"it is no tokenizer.json: {type(error).__name__} {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError("it is no tokenizer.json, or has no model with a vocabulary") from None
     everything = ids | set(special.values())
     if not everything:
         raise ValueError("it holds no piece")

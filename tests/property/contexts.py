@@ -25,6 +25,12 @@ SIEVE: Values = {
     "data.pretrain.clean.perplexity": {"reference": "data/raw/handbook", "order": 5, "percentile": 0.9, "limit": None},
 }
 MASKED: Values = {"data.pretrain.clean.pii": {"emails": True, "placeholders": {}}}
+GIVEN: Values = {
+    "tokenizer.kind": "tiktoken",
+    "tokenizer.path": "data/small.tiktoken",
+    "tokenizer.pattern": "gpt2",
+    "tokenizer.vocab_size": 261,
+}
 SECOND: Values = {"data.instruct.template": "second", "evaluation.suites.core.template": "second"}
 THIRD: Values = {"data.instruct.template": "third", "evaluation.suites.core.template": "third"}
 
@@ -93,6 +99,10 @@ CONTEXTS: Mapping[str, Context] = {
     "data.instruct.sources.*.roles": Context(given={"data.instruct.sources.*.format": "messages"}, to={"bot": "assistant"}),
     "data.instruct.decontaminate.ngram": Context(given={"data.instruct.decontaminate": {"ngram": 13}}, to=5),
     "data.instruct.template": Context(to="second", along={"evaluation.suites.core.template": "second"}),
+    "tokenizer.path": Context(given=GIVEN, to="data/second.tiktoken"),
+    "tokenizer.pattern": Context(given=GIVEN, to="cl100k"),
+    "tokenizer.special_tokens.ids": Context(given=GIVEN, to={"<pad>": 257, "<s>": 256}),
+    "pack.documents": Context(given={"pack.tail": "pad"}, to="whole"),
     "tokenizer.special_tokens.bos": Context(to="<begin>", along=THIRD),
     "parallel": Context(given={"parallel.recompute": "full"}, to="auto"),
     "parallel.data": Context(given=ASCEND, to=2, along={"device.count": 2, "device.device_ids": [0, 1]}),

@@ -4,6 +4,7 @@ A value is changed by its type. A field that needs more than that has an entry i
 sides of the comparison, such as two devices where work is divided, and perhaps the other value itself.
 """
 
+import base64
 import json
 import shutil
 import types
@@ -100,6 +101,9 @@ def project(root: Path) -> Project:
     for source, link in LINKS.items():
         (root / link).parent.mkdir(parents=True, exist_ok=True)
         (root / link).symlink_to(ROOT / source)
+    for name, order in {"small": range(256), "second": range(255, -1, -1)}.items():
+        ranks = (f"{base64.b64encode(bytes([byte])).decode()} {rank}\n" for rank, byte in enumerate(order))
+        (root / f"data/{name}.tiktoken").write_text("".join(ranks), "utf-8")
     (root / "network").mkdir()
     (root / "network/config.json").write_text(json.dumps(NETWORK), "utf-8")
     return Project(root)

@@ -14,12 +14,19 @@ def tokenizer_parameters(spec: Spec) -> tokenizer.Tokenizer:
         vocab_size=settings.vocab_size,
         character_coverage=settings.character_coverage,
         byte_fallback=settings.byte_fallback,
-        special_tokens=tokenizer.SpecialTokens(pad=special.pad, bos=special.bos, eos=special.eos, user=special.user),
+        special_tokens=tokenizer.SpecialTokens(
+            pad=special.pad, bos=special.bos, eos=special.eos, user=special.user, ids=dict(special.ids)
+        ),
+        path=settings.path,
+        pattern=settings.pattern,
+        user_defined=settings.user_defined,
+        training_bytes=settings.training_bytes,
     )
 
 
 def pack_dialogues_parameters(spec: Spec) -> pack.Pack:
-    return replace(pack_parameters(spec), dialogues=spec.pack.dialogues)
+    """How documents are laid out is nothing to dialogues."""
+    return replace(pack_parameters(spec), documents=pack.SEPARATED, tail=pack.DROP, dialogues=spec.pack.dialogues)
 
 
 def pack_parameters(spec: Spec) -> pack.Pack:

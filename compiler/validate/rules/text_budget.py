@@ -73,7 +73,7 @@ def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing("tokenizer", "data")
 def text_fills_the_vocabulary(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     pieces, budget = spec.tokenizer.vocab_size, text_bytes(spec.data.pretrain.mix)
-    if spec.tokenizer.kind == "sentencepiece" and budget is not None and pieces * _FEW_BYTES_A_PIECE > budget:
+    if spec.tokenizer.path is None and budget is not None and pieces * _FEW_BYTES_A_PIECE > budget:
         yield Diagnostic(
             "MS0394",
             said(

@@ -7,36 +7,37 @@ from compiler.diagnostics import Diagnostic
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.registry import Rules
-from compiler.wording import said
+from compiler.wording import Said, said
 
 RULES = Rules()
 
 _BYTES = 256
+_MEANT = {"user": said("a chat marker", "对话标记"), "user_defined": said("a user-defined piece", "自定义词元")}
 _UNKNOWN = "<unk>"
 _IMPOSSIBLE = re.compile("\\s|\u2581|\u2585|^<0x[0-9A-Fa-f]{2}>$")  # the two signs are SentencePiece's own: a blank, unknown text
 
 
 @RULES.needing("tokenizer")
 def kind_is_built(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    if spec.tokenizer.kind != "sentencepiece":
+    if spec.tokenizer.kind != "sentencepiece" and spec.tokenizer.path is None:
         yield Diagnostic(
             "MS0331",
-            said(f"{spec.tokenizer.kind} is not built in this version", f"本版本不支持 {spec.tokenizer.kind}"),
+            said(f"a tokenizer of kind {spec.tokenizer.kind} is not trained here", f"不训练 {spec.tokenizer.kind} 类型的分词器"),
             path=("tokenizer", "kind"),
             reason=said(
-                "the tokenizer stage trains SentencePiece models; it does not take over existing ones",
-                "分词器阶段训练 SentencePiece 模型，不沿用已有的分词器",
+                "the tokenizer stage trains SentencePiece models; others are taken from a file",
+                "分词器阶段只训练 SentencePiece 模型；其他类型取自文件",
             ),
-            fix=said("use sentencepiece", "请使用 sentencepiece"),
+            fix=said("name its file in tokenizer.path, or use sentencepiece", "请在 tokenizer.path 中写明文件，或使用 sentencepiece"),
             suggestion="sentencepiece",
         )
 
 
 @RULES.needing("tokenizer")
 def vocabulary_holds_the_reserved(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    special = len(_special(spec)) + 1
+    special = len(_special(spec)) + len(spec.tokenizer.user_defined) + 1
     reserved = special + _BYTES * spec.tokenizer.byte_fallback
-    if spec.tokenizer.vocab_size <= reserved:
+    if spec.tokenizer.path is None and spec.tokenizer.vocab_size <= reserved:
         fallback = spec.tokenizer.byte_fallback
         count = f"{special} special pieces" + f" + {_BYTES} bytes" * fallback
         zh = f"{special} 个特殊词元" + f" + {_BYTES} 个字节" * fallback
@@ -56,8 +57,9 @@ def vocabulary_holds_the_reserved(spec: Spec, _tree: SourceTree) -> Iterator[Dia
 
 @RULES.needing("tokenizer")
 def special_tokens_differ(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    seen = {_UNKNOWN: said("the unknown piece", "未知词元")}
-    for path, token in _special(spec):
+    trained = spec.tokenizer.path is None  # in a given file the unknown piece may be free to mean something else
+    seen = {_UNKNOWN: said("the unknown piece", "未知词元")} if trained else dict[str, Said]()
+    for path, token in [*_special(spec), *_user_defined(spec)]:
         if token in seen:
             yield Diagnostic(
                 "MS0328",
@@ -69,14 +71,14 @@ def special_tokens_differ(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]
                 ),
                 fix=said("choose another text", "请换一个文本"),
             )
-        marker = said("a chat marker", "对话标记") if isinstance(path[-1], int) else said(path[-1], f" {path[-1]}")
+        marker = _MEANT.get(str(path[-2]), said(str(path[-1]), f" {path[-1]}"))
         seen.setdefault(token, said(f"used as {marker}", marker.zh))
 
 
 @RULES.needing("tokenizer")
 def special_tokens_are_possible(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    for path, token in _special(spec):
-        if _IMPOSSIBLE.search(token) or not token.isprintable():
+    for path, token in [*_special(spec), *_user_defined(spec)]:
+        if spec.tokenizer.path is None and (_IMPOSSIBLE.search(token) or not token.isprintable()):
             yield Diagnostic(
                 "MS0206",
                 said(f"{token!r} cannot be a special piece", f"{token!r} 不能用作特殊词元"),
@@ -94,3 +96,7 @@ def _special(spec: Spec) -> list[tuple[Path, str]]:
     above: Path = ("tokenizer", "special_tokens")
     named = [((*above, name), getattr(tokens, name)) for name in ("pad", "bos", "eos")]
     return [*named, *(((*above, "user", index), token) for index, token in enumerate(tokens.user))]
+
+
+def _user_defined(spec: Spec) -> list[tuple[Path, str]]:
+    return [(("tokenizer", "user_defined", index), token) for index, token in enumerate(spec.tokenizer.user_defined)]
