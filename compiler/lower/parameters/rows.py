@@ -14,9 +14,7 @@ def tokenizer_parameters(spec: Spec) -> tokenizer.Tokenizer:
         vocab_size=settings.vocab_size,
         character_coverage=settings.character_coverage,
         byte_fallback=settings.byte_fallback,
-        special_tokens=tokenizer.SpecialTokens(
-            pad=special.pad, bos=special.bos, eos=special.eos, user=special.user, ids=dict(special.ids)
-        ),
+        special_tokens=tokenizer.SpecialTokens(pad=special.pad, bos=special.bos, eos=special.eos, user=special.user, ids=dict(special.ids)),
         path=settings.path,
         pattern=settings.pattern,
         user_defined=settings.user_defined,
