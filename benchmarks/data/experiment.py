@@ -125,7 +125,13 @@ def data(corpus: Path, html: bool) -> dict[str, Any]:
         pages = sorted(path.name for path in (corpus / "html").iterdir())
         sources |= {f"{name}_pages": {"path": f"corpus/html/{name}", "format": "html", "weight": 1e7} for name in pages}
     budget = sum(path.stat().st_size for path in files.values()) // 2
-    pretrain = {**given["pretrain"], "sources": sources, "mix": {"budget_bytes": budget, "epochs_max": 2, "synthetic_max": 0.75}}
+    ingest = {**given["pretrain"]["ingest"], "max_line_bytes": "4MB"}  # one page is 1.3 MB, and a row is a line
+    pretrain = {
+        **given["pretrain"],
+        "ingest": ingest,
+        "sources": sources,
+        "mix": {"budget_bytes": budget, "epochs_max": 2, "synthetic_max": 0.75},
+    }
     rows = {"path": "instruct.jsonl", "format": "alpaca", "weight": 1.0}
     return {"pretrain": pretrain, "instruct": {**given["instruct"], "sources": {"answers": rows}}}
 

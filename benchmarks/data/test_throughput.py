@@ -28,6 +28,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 LEAST, LEAST_WITH_SIEVE, LEAST_ENCODING = 3.5, 2.3, 4.0  # MB in each CPU second
 LEAST_OF_TOKENIZER, LEAST_TIMES_DATATROVE, MOST_EXPONENT = 0.9, 6.0, 1.05
 HERE = Path(__file__).parent
+pytestmark = pytest.mark.timeout(7200)
 
 
 @pytest.fixture(scope="module")
