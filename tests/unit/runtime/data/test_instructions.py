@@ -9,7 +9,7 @@ import pytest
 
 from runtime.contracts.format import InstructSource
 from runtime.data import row_files
-from runtime.data.chat import Message, Template
+from runtime.data.chat import Call, Message, Template
 from runtime.data.instructions import reader_of
 from runtime.faults import StageFault
 
@@ -24,7 +24,7 @@ ROWS: dict[str, dict[str, Any]] = {
 Found = tuple[tuple[Message, ...], str]
 
 
-def read(root: Path, template: Template, format: str, path: str = "rows.jsonl", **mapped: dict[str, str]) -> list[Found]:
+def read(root: Path, template: Template, format: str, path: str = "rows.jsonl", **mapped: Any) -> list[Found]:
     """Messages and place of all rows."""
     reader = reader_of(InstructSource(path=path, format=format, weight=1.0, **mapped), template)
     found: list[Found] = []
@@ -120,6 +120,88 @@ def test_a_file_name_that_is_not_utf_8_is_refused_and_a_folder_named_like_a_file
     write(tmp_path, {"instruction": "a", "output": "x"}, name=os.fsdecode(b"rows/\xff.jsonl"))
     with pytest.raises(StageFault, match="is not UTF-8"):
         read(tmp_path, template, "alpaca", "rows")
+
+
+WEATHER = {"name": "weather", "parameters": {"type": "object"}}
+WRAPPED = {"type": "function", "function": WEATHER}
+CALLED = (
+    Message("system", "", tools=(WRAPPED,)),
+    Message("user", "Q"),
+    Message("assistant", "", calls=(Call("weather", {"city": "a"}),)),
+    Message("tool", "rain"),
+    Message("assistant", "A"),
+)
+
+
+def test_tools_of_both_formats_give_the_same_dialogue(tmp_path: Path, template: Template) -> None:
+    call = {"name": "weather", "arguments": {"city": "a"}}
+    tags = ("human", "function_call", "observation", "gpt")
+    turns = [{"from": tag, "value": text} for tag, text in zip(tags, ("Q", json.dumps(call), "rain", "A"), strict=True)]
+    function = {**call, "arguments": '{"city": "a"}'}
+    calling = {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "function": function}]}
+    spoken = [{"role": "user", "content": "Q"}, calling, {"role": "tool", "content": "rain"}, {"role": "assistant", "content": "A"}]
+    write(tmp_path, {"conversations": turns, "tools": json.dumps([WEATHER])}, name="a.jsonl")
+    write(tmp_path, {"messages": spoken, "tools": [WRAPPED]}, name="b.jsonl")
+    assert [messages for messages, _ in read(tmp_path, template, "sharegpt", "a.jsonl")] == [CALLED]
+    assert [messages for messages, _ in read(tmp_path, template, "messages", "b.jsonl")] == [CALLED]
+
+
+def test_history_comes_before_the_question_and_system_before_all(tmp_path: Path, template: Template) -> None:
+    write(tmp_path, {"instruction": "Q", "output": "A", "system": "S", "history": [["q1", "a1"], ["q2", "a2"]]})
+    ((messages, _),) = read(tmp_path, template, "alpaca")
+    assert [message.content for message in messages] == ["S", "q1", "a1", "q2", "a2", "Q", "A"]
+
+
+def test_a_list_of_text_parts_is_one_text_and_a_developer_is_a_system(tmp_path: Path, template: Template) -> None:
+    parts = [{"type": "text", "text": "Q\n"}, {"type": "text", "text": "X"}]
+    said = [("developer", "S"), ("user", parts), ("assistant", "A")]
+    write(tmp_path, {"messages": [{"role": role, "content": content} for role, content in said]})
+    assert read(tmp_path, template, "messages") == [(DIALOGUE, "rows.jsonl:1")]
+
+
+def test_a_turn_of_weight_zero_is_context(tmp_path: Path, template: Template) -> None:
+    said = [("user", "Q", None), ("assistant", "no", 0), ("user", "Q2", 0), ("assistant", "A", 1)]
+    write(tmp_path, {"messages": [{"role": role, "content": content, "weight": weight} for role, content, weight in said]})
+    ((messages, _),) = read(tmp_path, template, "messages")
+    assert [message.context for message in messages] == [False, True, True, False]
+
+
+def test_names_of_fields_and_tags_can_be_mapped(tmp_path: Path, template: Template) -> None:
+    write(tmp_path, {"question": "Q", "context": "X", "answer": "A", "prompt": "S", "output": "not this"}, name="a.jsonl")
+    fields = {"instruction": "question", "input": "context", "output": "answer", "system": "prompt"}
+    assert read(tmp_path, template, "alpaca", "a.jsonl", fields=fields) == [(DIALOGUE, "a.jsonl:1")]
+    turns = [{"speaker": tag, "text": text} for tag, text in (("系统", "S"), ("用户", "Q\nX"), ("助手", "A"))]
+    write(tmp_path, {"dialog": turns}, name="b.jsonl")
+    fields = {"conversations": "dialog", "from": "speaker", "value": "text"}
+    roles = {"系统": "system", "用户": "user", "助手": "assistant"}
+    assert read(tmp_path, template, "sharegpt", "b.jsonl", fields=fields, roles=roles) == [(DIALOGUE, "b.jsonl:1")]
+
+
+HUMAN = {"from": "human", "value": "a"}
+WRONG: list[tuple[str, Any, str]] = [
+    ("sharegpt", {"conversations": [HUMAN, {"from": "function_call", "value": "{"}]}, "'function_call' is not JSON"),
+    ("sharegpt", {"conversations": [HUMAN, {"from": "function_call", "value": "[]"}]}, "calls no tool"),
+    ("sharegpt", {"conversations": [HUMAN, {"from": "function_call", "value": "{}"}]}, "has no name"),
+    ("sharegpt", {"conversations": [HUMAN, {"from": "gpt", "value": "b"}], "tools": "[1]"}, "'tools' is no list"),
+    ("messages", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "a part of type image_url"),
+    ("messages", {"messages": [{"role": "user", "content": [{"type": "text", "value": "a"}]}]}, "has no 'text'; it has type, value"),
+    ("messages", {"messages": [{"role": "user", "content": None}]}, "no 'content'"),
+    ("messages", {"messages": [{"role": "user", "content": "a", "tool_calls": [{"name": "f"}]}]}, "'tool_calls' in a turn of user"),
+    ("messages", {"messages": [{"role": "user", "content": "a", "weight": 0.5}]}, "'weight' is 0.5"),
+    ("alpaca", {**GOOD, "history": [["a"]]}, "'history' is no list of [question, answer]"),
+    ("alpaca", {**GOOD, "history": "a"}, "'history' is str, not a list"),
+    ("alpaca", {**GOOD, "images": ["a.png"]}, "the row has images"),
+]
+
+
+@pytest.mark.parametrize(("format", "row", "message"), WRONG)
+def test_tools_parts_and_history_that_are_wrong_are_refused(
+    tmp_path: Path, template: Template, format: str, row: Any, message: str
+) -> None:
+    write(tmp_path, row)
+    with pytest.raises(StageFault) as caught:
+        read(tmp_path, template, format)
+    assert message in caught.value.message and caught.value.where == "rows.jsonl:1"
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path, template: Template) -> None:

@@ -1,0 +1,118 @@
+"""Files of rows, whole or in pieces, plain or compressed: the same rows at the same places, and what is broken is told."""
+
+import gzip
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from runtime.data import row_files
+from runtime.data.row_files import RawRow, ranges_of, rows_of
+
+ROWS = [{"number": number, "text": "a\n\u72d0" * (number * 7 % 40)} for number in range(60)]
+
+
+def read(path: Path) -> list[RawRow]:
+    return [raw for piece in ranges_of("rows", path) for raw in rows_of(piece)]
+
+
+def lines(rows: list[Any]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def array(rows: list[Any]) -> bytes:
+    return b"\xef\xbb\xbf" + json.dumps(rows, indent=1, ensure_ascii=False).encode()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and pieces that end inside of rows and characters."""
+    monkeypatch.setattr(row_files, "BLOCK", 37)
+    monkeypatch.setattr(row_files, "PIECE", 500)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("spelling", [lines, array, lambda rows: lines(rows).replace(b"\n", b"\r\n\n")])
+@pytest.mark.parametrize(
+    ("ending", "compress"), [("", bytes), (".gz", gzip.compress), (".zst", lambda data: zstandard.ZstdCompressor().compress(data) * 1)]
+)
+def test_rows_are_the_same_in_every_spelling(
+    tmp_path: Path, spelling: Callable[[list[Any]], bytes], ending: str, compress: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / f"rows.json{ending}"
+    path.write_bytes(compress(spelling(ROWS)))
+    found = read(path)
+    assert [raw.row for raw in found] == ROWS and not any(raw.fault for raw in found)
+    text = spelling(ROWS).decode("utf-8-sig").split("\n")
+    for raw, row in zip(found, ROWS, strict=True):
+        begun = text[int(raw.where.split(":")[1]) - 1]
+        assert begun.lstrip().startswith("{") and (spelling is array or json.loads(begun) == row)
+
+
+@pytest.mark.usefixtures("small")
+def test_pieces_cover_a_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines(ROWS).removesuffix(b"\n"))
+    pieces = list(ranges_of("rows", path))
+    assert len(pieces) > 5
+    assert [piece.start for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]] and pieces[-1].end == path.stat().st_size
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"[]", b" [ ] \n", b"\xef\xbb\xbf"])
+def test_a_file_without_rows_has_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "rows.json").write_bytes(content)
+    assert read(tmp_path / "rows.json") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "places", "message"),
+    [
+        ("a.jsonl", b'{"a": 1}\n{"a"\n{"a": 3}\n', [1, 2, 3], "not a JSON object"),
+        ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n{"a": 3}\n', [1, 2, 3], "not a JSON object"),
+        ("a.jsonl", b'{"a": 1}\n3\n{"a": 3}\n', [1, 2, 3], "a int, not a JSON object"),
+        ("a.json", b'[{"a": 1},\n "x",\n {"a": 3}]', [1, 2, 3], "a str, not a JSON object"),
+        ("a.json", b'[{"a": 1},\n {"a": "\xff"},\n {"a": 3}]', [1, 2, 3], "not a JSON object"),
+        ("a.json", b'[{"a": 1},\n {"a": NaN},\n {"a": 3}]', [1, 2, 3], "not a JSON object"),
+        ("a.json", b'[{"a": 1},\n {"a" 2},\n {"a": 3}]', [1, 2], "the rest of the file cannot be read"),
+        ("a.json", b'[{"a": 1},\n {"a": ', [1, 2], "the rest of the file cannot be read"),
+        ("a.json", b'[{"a": 1},\n' + b"[" * 100_000, [1, 2], "the rest of the file cannot be read"),
+        ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n' + random.Random(1).randbytes(5000))[:-900], [1], "cannot be decompressed"),
+        ("a.jsonl.gz", b"no gzip at all", [1], "cannot be decompressed"),
+        ("a.jsonl.zst", b"no zstandard at all", [1], "cannot be decompressed"),
+    ],
+)
+def test_what_is_broken_is_told_at_its_line_and_the_rest_is_read(
+    tmp_path: Path, name: str, content: bytes, places: list[int], message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    found = read(tmp_path / name)
+    faults = [raw.fault for raw in found if raw.fault]
+    assert {int(raw.where.split(":")[1]) for raw in found} >= {*places[:1]} and message in faults[0].message
+    if not name.endswith((".gz", ".zst")):
+        assert [int(raw.where.split(":")[1]) for raw in found] == places and [fault.where for fault in faults] == ["rows:2"]
+
+
+def test_a_row_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_files, "LONGEST", 1000)
+    monkeypatch.setattr(row_files, "BLOCK", 300)
+    for name, spelling in (("a.jsonl", lines), ("a.json", array)):
+        (tmp_path / name).write_bytes(spelling([{"a": 1}, {"a": "x" * 3000}, {"a": 3}]))
+        found = read(tmp_path / name)
+        assert found[0].row == {"a": 1} and found[1].fault is not None
+        assert "of 301" in found[1].fault.message if name == "a.jsonl" else "cannot be read" in found[1].fault.message
+    assert read(tmp_path / "a.jsonl")[2].row == {"a": 3}
+
+
+def test_bytes_of_any_kind_end_in_rows_or_faults(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    for number in range(150):
+        content = bytearray(draw.choice([lines, array])(ROWS[:5]))
+        for _ in range(draw.randrange(1, 6)):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        path = tmp_path / f"{number}.json"
+        path.write_bytes(content[: draw.randrange(len(content))])
+        assert all(bool(raw.fault) != bool(raw.row) or raw.row == {} for raw in read(path))
