@@ -15,7 +15,7 @@ _EMAIL = re.compile(
 )
 _ID = re.compile(r"(?<![0-9A-Za-z])[1-8]\d{5}(?:18|19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![0-9A-Za-z])")
 _CARD = re.compile(
-    r"(?<![0-9A-Za-z.-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![0-9A-Za-z]|[.-]\d)"
+    r"(?<![0-9A-Za-z.+-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{1,3})?|\d{4}([ -])\d{6}\2\d{4,5})(?![0-9A-Za-z]|[.-]\d)"
 )
 _PHONE = re.compile(
     r"(?<![0-9A-Za-z.+-])(?:"
@@ -77,7 +77,7 @@ def is_card(text: str) -> bool:
     digits = re.sub("[ -]", "", text)
     form = any(prefix.match(digits) and len(digits) in lengths for prefix, lengths in _CARD_LENGTHS)
     doubled = (int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits)))
-    return form and len(set(digits)) > 2 and sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
+    return form and len(set(digits)) > 1 and sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
 
 
 def is_phone(text: str) -> bool:
