@@ -6,6 +6,7 @@ what is held at a time.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -33,6 +34,13 @@ class Corpus:
     folder: Path
     sentences: dict[str, int] = field(default_factory=dict)
     _files: dict[str, IO[bytes]] = field(default_factory=dict)
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> "Corpus":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
 
     def add(self, text: str) -> None:
         """Add a block of text to the file of its language."""
@@ -40,15 +48,10 @@ class Corpus:
         if language == UNDETERMINED:
             return
         if language not in self._files:
-            self._files[language] = self.path(language).open("wb")
+            self._files[language] = self._open.enter_context(self.path(language).open("wb"))
         lines = language_model.sentences(tidy(text))
         self._files[language].write("".join(f"{line}\n" for line in lines).encode())
         self.sentences[language] = self.sentences.get(language, 0) + len(lines)
-
-    def close(self) -> None:
-        """No more is added."""
-        for file in self._files.values():
-            file.close()
 
     def path(self, language: str) -> Path:
         """The file of a language."""
@@ -58,15 +61,13 @@ class Corpus:
 def run(stage: Stage[Sieve]) -> None:
     """Train the models; see the module."""
     language_model.check()
-    corpus = Corpus(stage.scratch)
     place = stage.root / stage.parameters.reference
     files = [path for path in files_below(place) if not path.name.startswith(".")] if place.is_dir() else [place]
-    with stage.bar(len(files), "files") as bar:
+    with Corpus(stage.scratch) as corpus, stage.bar(len(files), "files") as bar:
         for path in files:
             for block in blocks(path, stage.parameters.reference):
                 corpus.add(block)
             bar.advance()
-    corpus.close()
     _train(stage, corpus)
 
 
