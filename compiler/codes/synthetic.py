@@ -148,17 +148,35 @@ The budget covers writing and judging. Before each request its longest possible 
         ),
     ),
     "MS0469": Code(
-        said("checkpoint as a generator", "以检查点作为生成模型"),
+        said("no model, or two", "没有模型或有两个模型"),
         said(
             """\
-This version asks models over the chat-completions API. A checkpoint on this machine can be asked in the same way when a server loads \
-it; http is allowed there without further settings.
+A generator names one model: behind an address, or a checkpoint of this project in a folder.
 
-  generator: {base_url: http://127.0.0.1:8000/v1, model: mine}""",
+  generator: {base_url: https://llm.example.com/v1, model: writer-1}
+  generator: {kind: checkpoint, checkpoint: data/writer}
+
+The folder of a checkpoint is copied from an experiment:
+
+  $ cp -rL experiments/NAME/merged data/writer
+  $ cp -rL experiments/NAME/tokenizer data/writer/tokenizer
+  $ cp experiments/NAME/config/template.yaml data/writer/template.yaml
+
+It runs on the CPU without a cache of keys and values, so it is for small models. A larger one is asked behind an address: let a server \
+on this machine load it, and write base_url: http://127.0.0.1:PORT/v1.""",
             """\
-本版本通过 chat-completions 接口请求模型。本机的检查点由服务加载后即可同样请求；访问本机可直接使用 http。
+生成模型只能是一个：接口地址后的模型，或本项目的检查点文件夹。
 
-  generator: {base_url: http://127.0.0.1:8000/v1, model: mine}""",
+  generator: {base_url: https://llm.example.com/v1, model: writer-1}
+  generator: {kind: checkpoint, checkpoint: data/writer}
+
+检查点文件夹从实验中复制：
+
+  $ cp -rL experiments/NAME/merged data/writer
+  $ cp -rL experiments/NAME/tokenizer data/writer/tokenizer
+  $ cp experiments/NAME/config/template.yaml data/writer/template.yaml
+
+它在 CPU 上运行且没有键值缓存，因此只适合小模型。较大的模型请用本机服务加载，并写 base_url: http://127.0.0.1:端口/v1。""",
         ),
     ),
 }

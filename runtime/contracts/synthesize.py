@@ -19,6 +19,8 @@ class Seeds:
 class Endpoint:
     """A chat model behind `<base_url>/chat/completions`, and what is asked of it; None is left out of the request.
 
+    `checkpoint`: a folder of weights, tokenizer and template, relative to the project root, that is asked instead.
+
     `limit_field`: max_tokens | max_completion_tokens; `seeded`: whether each request carries a seed of its own.
     `plain_http`: whether http may leave this machine. Prices are per million tokens, in the currency of the budget.
     """
@@ -31,6 +33,7 @@ class Endpoint:
     limit_field: str = "max_tokens"
     seeded: bool = True
     plain_http: bool = False
+    checkpoint: str | None = None
     input_price: float | None = None
     output_price: float | None = None
 
@@ -101,6 +104,6 @@ CONTRACT = Contract(
     program="runtime.data.synthetic.synthesize",
     parameters=Synthesize,
     output="synthetic",
-    environment=("python", "orjson", "xxhash", "pycld2"),
+    environment=("python", "orjson", "xxhash", "pycld2", "sentencepiece", "mindspore", "mindformers", "numpy", "safetensors"),
     optional=True,
 )

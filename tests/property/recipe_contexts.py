@@ -21,6 +21,7 @@ _RECIPE: Values = {
     "budget": 5.0,
     "transcript": "data/evaluation/core.jsonl",
 }
+_LOCAL: Values = {"kind": "checkpoint", "base_url": None, "model": None, "checkpoint": "data/raw/poems"}
 _TEXTS: Values = {**_RECIPE, "kind": "text", "seeds": {"path": "data/second.jsonl", "format": "jsonl", "field": "text"}}
 
 
@@ -44,7 +45,13 @@ RECIPES: Mapping[str, Context] = {
     **{one.path: Context(given=ROWS) for one in fields() if one.path.startswith(f"{HERE}.")},
     **{f"{HERE}.{name}": Context(given=ROWS, to=value) for name, value in OTHERS.items()},
     f"{HERE}.seeds.field": Context(given=TEXTS, to="body"),
+    **{
+        f"{HERE}.{model}.checkpoint": Context(
+            given={**ROWS, **{f"{HERE}.{model}.{name}": value for name, value in _LOCAL.items()}}, to="data/raw/instruct"
+        )
+        for model in ("generator", "score.generator")
+    },
 }
 
-# Another kind needs another source, and this version asks models behind an address only.
+# Another kind needs another source, or another way to name a model.
 ALONE = (f"{HERE}.kind", f"{HERE}.generator.kind", f"{HERE}.score.generator.kind")

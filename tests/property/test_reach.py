@@ -33,7 +33,16 @@ DIVIDED = ("use_parallel", "auto_trans_ckpt", "load_checkpoint", "context.device
 DIVIDED += ("parallel", "parallel_config")
 
 # Fields that name files which a stage depends on.
-DEPENDENCIES = (".path", ".cases", ".reference", ".prompt", ".transcript", ".decontaminate.evaluation", ".decontaminate.paths")
+DEPENDENCIES = (
+    ".path",
+    ".cases",
+    ".reference",
+    ".prompt",
+    ".transcript",
+    ".checkpoint",
+    ".decontaminate.evaluation",
+    ".decontaminate.paths",
+)
 
 by_path = pytest.mark.parametrize
 

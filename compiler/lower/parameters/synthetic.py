@@ -29,9 +29,13 @@ def recipe_files(spec: Spec) -> list[str]:
     files = [
         path
         for recipe in used_recipes(spec).values()
-        for path in (recipe.seeds.path, recipe.prompt, recipe.score and recipe.score.prompt, recipe.transcript)
+        for path in (recipe.seeds.path, recipe.prompt, recipe.transcript, *_of_score(recipe.score), recipe.generator.checkpoint)
     ]
     return [path for path in files if path]
+
+
+def _of_score(score: Score | None) -> tuple[str | None, ...]:
+    return (score.prompt, score.generator.checkpoint if score.generator else None) if score else ()
 
 
 def synthesize_parameters(spec: Spec) -> synthesize.Synthesize:
@@ -69,7 +73,8 @@ def _score(score: Score) -> synthesize.Score:
 
 
 def _endpoint(endpoint: Endpoint) -> synthesize.Endpoint:
-    return synthesize.Endpoint(**endpoint.model_dump(exclude={"kind", *PLACED}))
+    told = endpoint.model_dump(exclude={"kind", "base_url", "model", *PLACED})
+    return synthesize.Endpoint(base_url=endpoint.base_url or "", model=endpoint.model or "", **told)
 
 
 def _placed(recipe: Recipe) -> Mapping[str, Any]:

@@ -36,8 +36,17 @@ class Endpoint(Section):
         "模型所在：支持 chat-completions 接口的地址，或本地检查点。",
         default="endpoint",
     )
-    base_url: Text = identity("Address up to, and without, /chat/completions.", "接口地址，写到 /chat/completions 之前为止。")
-    model: Text = identity("Name of the model there.", "接口中的模型名。")
+    base_url: Text | None = identity(
+        "Address up to, and without, /chat/completions; for an endpoint.",
+        "接口地址，写到 /chat/completions 之前为止（用于 endpoint）。",
+        default=None,
+    )
+    model: Text | None = identity("Name of the model there.", "接口中的模型名。", default=None)
+    checkpoint: Text | None = identity(
+        "Folder with model.json, model.safetensors, tokenizer and template.yaml; it is asked on the CPU of this machine.",
+        "含 model.json、model.safetensors、tokenizer 和 template.yaml 的文件夹；在本机 CPU 上运行。",
+        default=None,
+    )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = identity(
         "Sampling temperature; null leaves it to the endpoint.", "采样温度；null 表示由接口决定。", default=1.0
     )

@@ -141,6 +141,9 @@ def files_of_a_recipe_exist(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic
         for _, place, written in files:
             if written is not None:
                 yield from missing_plain_file(tree, written, place, "MS0464", reason)
+    for path, _, endpoint in _endpoints(spec):
+        if endpoint.checkpoint is not None:
+            yield from missing_file(tree, endpoint.checkpoint, (*path, "checkpoint"), "MS0464", reason)
 
 
 @RULES.needing("data")
@@ -190,6 +193,8 @@ def _hidden(tree: SourceTree, path: Path) -> Place:
 
 def _address_fault(endpoint: Endpoint) -> tuple[Said, Said, Said] | None:
     """What is wrong with an address, why, and what to write; the address itself is not repeated, since it may hold a key."""
+    if endpoint.base_url is None:
+        return None
     url = _parsed(endpoint.base_url)
     if url is None:
         return (
@@ -276,7 +281,7 @@ def _looks_secret(written: str) -> bool:
 def money_and_answers_are_known(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for path, recipe, endpoint in _endpoints(spec):
         for field in ("input_price", "output_price"):
-            if recipe.budget is not None and getattr(endpoint, field) is None:
+            if recipe.budget is not None and endpoint.kind == "endpoint" and getattr(endpoint, field) is None:
                 yield Diagnostic(
                     "MS0468",
                     said(f"a budget needs {field}", f"设置预算需要 {field}"),
@@ -321,16 +326,21 @@ def rows_of_people_keep_their_share(spec: Spec, _tree: SourceTree) -> Iterator[D
 
 
 @RULES.needing("data")
-def model_is_behind_an_address(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def one_model_is_named(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    needs = {"endpoint": ("base_url", "model"), "checkpoint": ("checkpoint",)}
     for path, _, endpoint in _endpoints(spec):
-        if endpoint.kind != "endpoint":
-            yield Diagnostic(
-                "MS0469",
-                said("this version asks models behind an address only", "本版本只向接口地址后的模型请求"),
-                path=(*path, "kind"),
-                reason=said("it does not load a checkpoint into the stage", "它不会在阶段内加载检查点"),
-                fix=said(
-                    "serve the checkpoint on this machine with a chat-completions API, and write base_url: http://127.0.0.1:PORT/v1",
-                    "请在本机用支持 chat-completions 接口的服务加载该检查点，并写 base_url: http://127.0.0.1:端口/v1",
-                ),
-            )
+        for kind, names in needs.items():
+            for field in names:
+                wanted, given = kind == endpoint.kind, getattr(endpoint, field) is not None
+                if wanted != given:
+                    yield Diagnostic(
+                        "MS0469",
+                        said(f"kind: {endpoint.kind} needs {field}", f"kind: {endpoint.kind} 需要 {field}")
+                        if wanted
+                        else said(f"kind: {endpoint.kind} has no {field}", f"kind: {endpoint.kind} 没有 {field}"),
+                        path=(*path, field),
+                        reason=said("it would not be clear which model is asked", "无法确定向哪个模型请求"),
+                        fix=said(f"add {field}", f"请添加 {field}")
+                        if wanted
+                        else said(f"remove {field}, or write kind: {kind}", f"请删除 {field}，或写 kind: {kind}"),
+                    )

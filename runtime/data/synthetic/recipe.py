@@ -13,6 +13,7 @@ from runtime.contracts import synthesize
 from runtime.data.ordering import rank
 from runtime.data.synthetic import judgement, prompts, rows
 from runtime.data.synthetic.asking import Asker
+from runtime.data.synthetic.checkpoint import LocalAsker
 from runtime.data.synthetic.exchange import BILLION, Answer, Price, Request, question
 from runtime.data.synthetic.prompts import Prompt
 from runtime.data.synthetic.seeds import Row, drawn
@@ -61,8 +62,8 @@ class Kitchen:
     seeds: list[Row]
     writing: Prompt
     judging: Prompt | None
-    writer: Asker
-    judge: Asker
+    writer: Asker | LocalAsker
+    judge: Asker | LocalAsker
     seed: int
 
     def cook(self, bar: Bar) -> Batch:

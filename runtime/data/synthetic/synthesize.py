@@ -8,18 +8,20 @@ function of settings, seeds, prompts and answers, not of concurrency, order of a
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from runtime import atomic
-from runtime.contracts.synthesize import Recipe, Synthesize
+from runtime.contracts.synthesize import Endpoint, Recipe, Synthesize
 from runtime.data import provenance
 from runtime.data.funnel import EXAMPLES
 from runtime.data.language import detect
 from runtime.data.synthetic import prompts, rows, seeds
 from runtime.data.synthetic.asking import Asker, Desk, Model, Tally
+from runtime.data.synthetic.checkpoint import Checkpoint, LocalAsker, identified
 from runtime.data.synthetic.endpoint import KEPT
 from runtime.data.synthetic.exchange import BILLION
 from runtime.data.synthetic.limits import Ledger
@@ -45,18 +47,19 @@ MEND = {
 
 def run(stage: Stage[Synthesize]) -> None:
     """Make the rows of all recipes, one after the other."""
-    batches = {name: _cooked(stage, name, recipe) for name, recipe in stage.parameters.recipes.items()}
+    recipes = {name: _identified(recipe, stage.root) for name, recipe in stage.parameters.recipes.items()}
+    batches = {name: _cooked(stage, name, recipe) for name, recipe in recipes.items()}
     for name, batch in batches.items():
         _write(stage.out, name, batch)
     _write_lines(stage.out / EXAMPLES, ({"source": name, **row} for name, batch in batches.items() for row in batch.examples))
     _write_lines(stage.out / SAMPLE, (row for name, batch in batches.items() for row in _sample(name, batch.made)))
-    told = {name: summary(stage.parameters.recipes[name], batch) for name, batch in batches.items()}
+    told = {name: summary(recipes[name], batch) for name, batch in batches.items()}
     short = {name: one for name, one in told.items() if one["ended"] != "count"}
     warnings = [f"{name}: {one['rows']} of {one['wanted']} rows; {WHY[one['ended']]}" for name, one in short.items()]
     for warning in warnings:
         stage.terminal.say(f"warning: {warning}")
     stage.counts = {"rows": sum(len(batch.made) for batch in batches.values())}
-    stage.facts = {"recipes": {name: _facts(stage, recipe, batches[name]) for name, recipe in stage.parameters.recipes.items()}}
+    stage.facts = {"recipes": {name: _facts(stage, recipe, batches[name]) for name, recipe in recipes.items()}}
     stage.metrics({"rows": stage.counts["rows"], "recipes": told, "warnings": warnings})
 
 
@@ -69,8 +72,10 @@ def _cooked(stage: Stage[Synthesize], name: str, recipe: Recipe) -> Batch:
         transcript = open.enter_context(Transcript(root / TRANSCRIPTS / f"{name}.jsonl", _given(root, recipe), stage.terminal))
         budget = None if recipe.budget is None else int(recipe.budget * BILLION)
         desk = Desk(transcript, Ledger(budget, transcript.lost), live=recipe.mode == "live")
-        writer = open.enter_context(closing(Asker(Model(recipe.generator, placed.get("generator", Requests())), desk)))
-        judge = open.enter_context(closing(_judge(recipe, placed, desk))) if score and score.generator else writer
+        writer = open.enter_context(closing(_asker(stage, recipe.generator, placed.get("generator"), desk)))
+        judge = (
+            open.enter_context(closing(_asker(stage, score.generator, placed.get("score"), desk))) if score and score.generator else writer
+        )
         open.callback(_tell, stage, name, desk.tally)
         batch = Kitchen(name, recipe, known, writing, judging, writer, judge, stage.parameters.seed).cook(bar)
     _refuse_short(name, recipe, batch)
@@ -86,9 +91,19 @@ def _given(root: Path, recipe: Recipe) -> Path | None:
     return given
 
 
-def _judge(recipe: Recipe, placed: dict[str, Requests], desk: Desk) -> Asker:
-    settings = recipe.score.generator if recipe.score and recipe.score.generator else recipe.generator
-    return Asker(Model(settings, placed.get("score", Requests())), desk)
+def _asker(stage: Stage[Synthesize], settings: Endpoint, placed: Requests | None, desk: Desk) -> Asker | LocalAsker:
+    if settings.checkpoint is None:
+        return Asker(Model(settings, placed or Requests()), desk)
+    folder, work = stage.root / settings.checkpoint, stage.scratch / "mindspore"
+    return LocalAsker(Checkpoint(folder, work, stage.placement.threads, stage.parameters.seed), desk)
+
+
+def _identified(recipe: Recipe, root: Path) -> Recipe:
+    """The recipe with the hashes of the weights that it asks."""
+    score = recipe.score
+    if score and score.generator:
+        score = replace(score, generator=identified(score.generator, root))
+    return replace(recipe, generator=identified(recipe.generator, root), score=score)
 
 
 def _refuse_short(name: str, recipe: Recipe, batch: Batch) -> None:
