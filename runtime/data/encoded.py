@@ -1,6 +1,6 @@
 """The documents of a corpus as ids: each part of it becomes a file of ids, made by a task of `engine.each`.
 
-Memory: one part a worker, as text and as ids (some 30 bytes an id). The files lie in the stage's scratch folder, 16 bytes an id,
+Memory: one part a worker, as text and as ids (some 30 bytes an id). The files lie in the stage's scratch folder, 8 bytes an id,
 and each is deleted when its rows are cut: few of them exist at a time.
 """
 
@@ -40,15 +40,15 @@ class Encoded:
 
     def stream(self, numbers: Sequence[int]) -> Stream:
         """The documents, in order; `numbers`: of the sources, to be used instead of those of the file."""
-        with np.load(self.path) as file:
-            sources = np.asarray([*numbers], np.int32)[file["sources"]]
-            return Stream(file["ids"], file["sizes"], np.repeat(sources, file["lengths"]), file["lengths"])
+        with self.path.open("rb") as file:
+            ids, sizes, lengths, sources = (np.load(file) for _ in range(4))
+        return Stream(ids, sizes, np.repeat(np.asarray([*numbers], np.int32)[sources], lengths), lengths)
 
 
 def each_part(parts: Sequence[Path], scratch: Path, tokenizer: Path, identity: str, placement: Placement) -> Iterator[Encoded]:
     """The parts in order, encoded by as many workers as the placement says. A file is deleted when the next one is asked for."""
     scratch.mkdir(parents=True, exist_ok=True)
-    tasks = [EncodeTask(part, scratch / f"ids-{number:05d}.npz", tokenizer, identity) for number, part in enumerate(parts)]
+    tasks = [EncodeTask(part, scratch / f"ids-{number:05d}.npy", tokenizer, identity) for number, part in enumerate(parts)]
     for encoded in engine.each(encode_part, tasks, placement):
         yield encoded
         encoded.path.unlink()
@@ -73,7 +73,8 @@ def encode_part(task: EncodeTask) -> Encoded:
     stream = Stream.of(made)
     of_document = np.asarray(sources, np.int32)
     with task.target.open("wb") as file:
-        np.savez(file, ids=stream.ids, sizes=stream.sizes, lengths=stream.lengths, sources=of_document)
+        for values in (stream.ids, stream.sizes, stream.lengths, of_document):
+            np.save(file, values)
     sizes = np.asarray([int(document_sizes.sum()) for _, document_sizes in made], np.int64)
     sums = (np.bincount(of_document, weights, len(numbers)).astype(np.int64) for weights in (None, stream.lengths, sizes))
     return Encoded(task.target, tuple(numbers), *(tuple(map(int, total)) for total in sums))

@@ -64,17 +64,19 @@ class Vocabulary:
         """The text of a special piece."""
         return self._names.get(id) or (self.backend.piece(id) if id < self.backend.size else "") or f"<{id}>"
 
-    def sizes(self, text: str, ids: Ids) -> NDArray[np.int64]:
+    def sizes(self, text: str, ids: Ids) -> Ids:
         """UTF-8 bytes of `text` that each of its `ids` (from `array`) stands for; they sum to the size of the text.
 
         Where pieces are other text than they were made from (unknown, or rewritten by a normaliser), the library's alignment
         tells; a character that is spelt in several ids counts for the one that ends it.
         """
-        found, total = self._bytes[ids], len(text.encode())
-        excess = int(found.sum()) - total
-        if excess and excess == self.backend.prefix:
+        found = self._bytes[ids]
+        excess = int(found.sum()) - len(text.encode())
+        if excess and excess != self.backend.prefix:
+            return self._aligned(text, ids)
+        if excess:
             found[0] -= excess
-        return self._aligned(text, ids) if int(found.sum()) != total else found
+        return found
 
     def is_unknown(self, id: int) -> bool:
         """Whether an id stands for characters that have no piece."""
@@ -117,10 +119,11 @@ class Vocabulary:
         return self.backend.contents()
 
     @cached_property
-    def _bytes(self) -> NDArray[np.int64]:
-        table = np.zeros(self.size, np.int64)
+    def _bytes(self) -> Ids:
+        table = np.zeros(self.size, np.int32)
         table[: self.backend.size] = [len(content) for content in self._contents]
-        return np.where(self.is_special, 0, table)
+        table[self.is_special] = 0
+        return table
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -149,7 +152,7 @@ class Vocabulary:
             )
         return ids
 
-    def _aligned(self, text: str, ids: Ids) -> NDArray[np.int64]:
+    def _aligned(self, text: str, ids: Ids) -> Ids:
         parts = self._parts(text) if self.is_special[self.backend.encode(text)].any() else [text]
         ends, before = list[int](), 0
         for part in parts:
@@ -157,7 +160,7 @@ class Vocabulary:
             before += len(part)
         bytes_before = np.cumsum([0, *(len(character.encode()) for character in text)])
         reached = np.maximum.accumulate(np.asarray([*ends[:-1], len(text)][: len(ids)], np.int64))
-        return np.diff(bytes_before[reached], prepend=0)
+        return np.diff(bytes_before[reached], prepend=0).astype(np.int32)
 
 
 CONTINUATION = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))

@@ -40,11 +40,13 @@ OPEN = 64  # rows that wait for a document that fits: more fill rows better, and
 Ids = NDArray[np.int32]
 
 
-def document_ids(vocabulary: Vocabulary, text: str) -> tuple[Ids, NDArray[np.int64]]:
+def document_ids(vocabulary: Vocabulary, text: str) -> tuple[Ids, Ids]:
     """(ids, UTF-8 bytes each id stands for) of one document: bos, its text, eos exactly once."""
     ids = vocabulary.array(text)
-    whole = np.concatenate(([vocabulary.bos], ids, [vocabulary.eos])).astype(np.int32)
-    return whole, np.concatenate(([0], vocabulary.sizes(text, ids), [0]))
+    whole, sizes = np.empty(len(ids) + 2, np.int32), np.zeros(len(ids) + 2, np.int32)
+    whole[0], whole[1:-1], whole[-1] = vocabulary.bos, ids, vocabulary.eos
+    sizes[1:-1] = vocabulary.sizes(text, ids)
+    return whole, sizes
 
 
 @dataclass(frozen=True)
@@ -55,19 +57,19 @@ class Stream:
     """
 
     ids: Ids
-    sizes: NDArray[np.int64]
-    sources: NDArray[np.int32]
+    sizes: Ids
+    sources: Ids
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, documents: Iterable[tuple[Ids, NDArray[np.int64]]], sources: Sequence[int] | None = None) -> "Stream":
+    def of(cls, documents: Iterable[tuple[Ids, Ids]], sources: Sequence[int] | None = None) -> "Stream":
         """Documents as (ids, sizes), in order, each with the number of its source (0 by default)."""
         given = list(documents)
         lengths = np.asarray([len(ids) for ids, _ in given], np.int64)
         ids = np.concatenate([np.zeros(0, np.int32), *(ids for ids, _ in given)])
-        sizes = np.concatenate([np.zeros(0, np.int64), *(sizes for _, sizes in given)])
+        sizes = np.concatenate([np.zeros(0, np.int32), *(sizes for _, sizes in given)])
         numbers = np.asarray(sources if sources is not None else [0] * len(given), np.int32)
-        return cls(ids.astype(np.int32), sizes.astype(np.int64), np.repeat(numbers, lengths), lengths)
+        return cls(ids, sizes, np.repeat(numbers, lengths), lengths)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Block:
 
     ids: Ids
     labels: Ids
-    sources: NDArray[np.int32]
+    sources: Ids
 
 
 @dataclass
@@ -99,7 +101,7 @@ class RowCutter:
     scored_tokens: int = 0
     scored_bytes: int = 0
     dropped_tokens: int = 0
-    _left: tuple[Ids, NDArray[np.int64], NDArray[np.int32]] | None = None
+    _left: tuple[Ids, Ids, Ids] | None = None
 
     def add(self, stream: Stream) -> Iterator[Block]:
         """Take documents and yield the rows that they fill."""
@@ -134,7 +136,7 @@ class RowCutter:
         self.scored_bytes += int(sizes[1:].sum())
         yield Block(filled, labels, sources[:1])
 
-    def _block(self, ids: Ids, sizes: NDArray[np.int64], sources: NDArray[np.int32], count: int) -> Block:
+    def _block(self, ids: Ids, sizes: Ids, sources: Ids, count: int) -> Block:
         rows = np.lib.stride_tricks.sliding_window_view(ids, self.seq_length + 1)[:: self.seq_length][:count]
         self.rows += count
         self.scored_tokens += count * self.seq_length
@@ -278,7 +280,8 @@ class Unigram:
     def add(self, labels: np.ndarray) -> None:
         """Count the labels of rows, (..., seq_length + 1); the first of a row is none, nor is one that is IGNORED."""
         counted = labels[..., 1:].ravel()
-        self.counts += np.bincount(counted[counted != IGNORED], minlength=len(self.counts))
+        some_ignored = bool(counted.size) and int(counted.min()) == IGNORED
+        self.counts += np.bincount(counted[counted != IGNORED] if some_ignored else counted, minlength=len(self.counts))
 
     def score(self, held_out: "Unigram", text_bytes: int) -> dict[str, float | int]:
         """Bits per byte and perplexity on the labels that `held_out` counted, which stand for `text_bytes` of text."""

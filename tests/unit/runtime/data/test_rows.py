@@ -16,7 +16,7 @@ from runtime.faults import StageFault
 
 
 def cut(cutter: RowCutter, *documents: list[int]) -> list[list[int]]:
-    pieces = [Stream.of([(np.asarray(document, np.int32), np.ones(len(document), np.int64))]) for document in documents]
+    pieces = [Stream.of([(np.asarray(document, np.int32), np.ones(len(document), np.int32))]) for document in documents]
     return [row for piece in pieces for block in cutter.add(piece) for row in block.ids.tolist()] + [
         row for block in cutter.finish() for row in block.ids.tolist()
     ]
