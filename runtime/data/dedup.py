@@ -76,7 +76,7 @@ class Deduplication:
         self._keep = checked(parameters.keep)
         self._cut, self._cut_characters = Counter[str](), Counter[str]()
         self._contaminations: list[dict[str, Any]] = []
-        self._compared = self._line_partitions = 0
+        self._compared = 0
         corpus.work.mkdir(parents=True, exist_ok=True)
 
     def run(self, evaluation: Iterable[str] = ()) -> Funnel:
@@ -173,7 +173,6 @@ class Deduplication:
         limits, of = self._parameters.lines, partitions(self._layout, self._lines, lines.ROW_BYTES)
         if not sum(self._each(lines.repeats, [lines.RepeatTask(partition, limits) for partition in of])):
             of = []  # nothing repeats
-        self._line_partitions = len(of)
         tasks = [lines.LossTask(part, number, self._layout, len(of), limits) for number, part in enumerate(self._corpus.parts)]
         for number, lost in enumerate(self._corpus.each(lines.losses, tasks)):
             here = self._table[self._layout.documents(number)]
@@ -198,7 +197,7 @@ class Deduplication:
             here = self._layout.documents(number)
             rows = frozenset(document - here.start for document in shown if here.start <= document < here.stop)
             states, target = self._table["state"][here].copy(), self._corpus.out / part.name
-            yield ApplyTask(part, target, number, self._layout, states, self._line_partitions, self._parameters.lines, rows)
+            yield ApplyTask(part, target, number, self._layout, states, self._parameters.lines.unit, rows)
 
     def _write_examples(self, shown: dict[int, dict[str, str]]) -> None:
         rows = [

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime import records
-from runtime.contracts.dedup import Lines
 from runtime.data.deduplication.clusters import CHANGED, CONTAMINATED, EXACT, NEAR, TORSO
-from runtime.data.deduplication.lines import removals
+from runtime.data.deduplication.lines import lost_places
 from runtime.data.deduplication.partitions import Layout
 from runtime.data.deduplication.texts import documents
 from runtime.data.deduplication.units import without
@@ -22,15 +21,14 @@ REASONS = {EXACT: "exact_duplicate", NEAR: "near_duplicate", TORSO: "repeated_li
 
 @dataclass(frozen=True)
 class ApplyTask:
-    """One part of the corpus: the states of its documents, in how many partitions its lines were looked at, rows to be shown."""
+    """One part of the corpus: the states of its documents, the unit of repeats, rows to be shown."""
 
     part: Path
     target: Path
     number: int
     layout: Layout
     states: NDArray[np.uint8]
-    partitions: int
-    limits: Lines
+    unit: str
     shown: frozenset[int]
 
 
@@ -50,7 +48,7 @@ def apply(task: ApplyTask) -> Applied:
 
 
 def _kept(task: ApplyTask, result: Applied) -> Iterator[Record]:
-    repeated = removals(task.layout, task.partitions, task.number)
+    lost = lost_places(task.layout, task.number) if CHANGED in task.states else {}
     for row, (came, record) in enumerate(documents(task.part, task.layout.work, task.number)):
         result.funnel.enter(came)
         if row in task.shown:
@@ -60,6 +58,6 @@ def _kept(task: ApplyTask, result: Applied) -> Iterator[Record]:
         if state in REASONS:
             result.funnel.drop(record, REASONS[state])
         elif state == CHANGED:
-            yield result.funnel.keep(record.with_text(without(record.text, task.limits, repeated[row])[0]))
+            yield result.funnel.keep(record.with_text(without(record.text, task.unit, lost[row])))
         else:
             yield result.funnel.keep(record)

@@ -3,6 +3,7 @@
 First, tasks over partitions of the keys: 13 bytes for each line of each document. Then, tasks over the parts of the corpus.
 """
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from runtime.data.deduplication.clusters import CHANGED, read_table
 from runtime.data.deduplication.partitions import Layout, Partition
 from runtime.data.deduplication.survey import exact_key, halves
 from runtime.data.deduplication.texts import documents as documents_of
-from runtime.data.deduplication.units import without
+from runtime.data.deduplication.units import repeated_places, without
 
 ROW_BYTES = 13
 REMAINDER = 0.2  # of its characters: a document that lost more to repeated lines is a torso, and is dropped
@@ -80,17 +81,31 @@ class LossTask:
 
 
 def losses(task: LossTask) -> NDArray[np.void]:
-    """What the documents of a part lose, as an array of LOSS; their new keys are written for the exact comparison."""
-    repeated, rows, keys = removals(task.layout, task.partitions, task.number), list[tuple[int, int, int, int]](), list[bytes]()
-    for row, (_, document) in enumerate(documents_of(task.part, task.layout.work, task.number) if repeated else ()):
+    """What the documents of a part lose, as an array of LOSS.
+
+    Written are the places of what they lose, and their new keys for the exact comparison.
+    """
+    repeated, work = removals(task.layout, task.partitions, task.number), task.layout.work
+    rows, keys, places = list[tuple[int, int, int, int]](), list[bytes](), list[list[int]]()
+    for row, (_, document) in enumerate(documents_of(task.part, work, task.number) if repeated else ()):
         if row in repeated:
-            text, removed = without(document.text, task.limits, repeated[row])
-            rows.append((row, len(text), removed, len(document.text) - len(text)))
+            places.append(repeated_places(document.text, task.limits, repeated[row]))
+            text = without(document.text, task.limits.unit, places[-1])
+            rows.append((row, len(text), len(places[-1]), len(document.text) - len(text)))
             keys.append(exact_key(text))
     high, low = halves(keys)
-    numbers = np.array([row[0] for row in rows], np.uint32)
-    partitions.write(task.layout.work, "changed", task.number, high, low=low, rows=numbers)
-    return np.array(rows, LOSS)
+    lost = np.array(rows, LOSS)
+    partitions.write(work, "changed", task.number, high, low=low, rows=lost["row"])
+    np.save(partitions.path(work, "lost", task.number, "rows"), np.repeat(lost["row"], lost["lines"]))
+    np.save(partitions.path(work, "lost", task.number, "places"), np.array([one for some in places for one in some], np.uint32))
+    return lost
+
+
+def lost_places(layout: Layout, part: int) -> dict[int, list[int]]:
+    """Row of a document of a part -> places of the units that it loses."""
+    rows, places = (np.load(partitions.path(layout.work, "lost", part, column)) for column in ("rows", "places"))
+    edges = np.flatnonzero(np.diff(rows, prepend=-1, append=-1)) if len(rows) else np.zeros(1, np.int64)
+    return {int(rows[first]): places[first:last].tolist() for first, last in itertools.pairwise(edges.tolist())}
 
 
 def is_torso(loss: NDArray[np.void]) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from runtime.data import token_hashes
 from runtime.data.deduplication import partitions
 from runtime.data.deduplication.contaminated import CUT, DROP, Cleansed, Cleanser
 from runtime.data.deduplication.texts import write_texts
-from runtime.data.deduplication.units import keys_of
+from runtime.data.deduplication.units import keyed
 from runtime.data.funnel import EXAMPLE_CHARACTERS
 from runtime.data.minhash import band_keys, bands, signatures
 from runtime.records import Record
@@ -175,10 +175,9 @@ def _lines_of(texts: list[tuple[int, str]], limits: Lines) -> Columns:
     """Each line of a document once: its key, and whether the document has it again."""
     rows, keys, again = list[int](), list[int](), list[bool]()
     for row, text in texts:
-        found: dict[int, bool] = {}
-        for key in keys_of(text, limits):
-            found[key] = key in found
-        rows += [row] * len(found)
-        keys += found
-        again += found.values()
+        found = [key for _, key in keyed(text, limits)]
+        times = Counter(found) if len(set(found)) < len(found) else dict.fromkeys(found, 1)
+        rows += [row] * len(times)
+        keys += times
+        again += [count > 1 for count in times.values()]
     return {"keys": np.array(keys, np.uint64), "rows": np.array(rows, np.uint32), "again": np.array(again, np.bool_)}

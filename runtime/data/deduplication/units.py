@@ -1,12 +1,13 @@
 """What is looked for when parts of documents repeat: lines, or the sentences of lines."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import xxhash
 
 from runtime.contracts.dedup import Lines
-from runtime.data.characters import tidy
+
+LINE = "line"
 
 # After a mark that ends a sentence, and what closes with it: in Chinese anywhere, elsewhere before a blank that no small letter
 # follows, so that "e.g. this" and "3.5" are whole. The blanks belong to the sentence before them.
@@ -14,6 +15,7 @@ _SENTENCE = re.compile(
     r"(?<=[。！？｡])(?![。！？｡”’」』】）》\"')])|(?<=[。！？｡][”’」』】）》\"')])(?![”’」』】）》\"')。！？｡])"
     r"|(?<=[.!?…]\s)(?=[^\sa-z])|(?<=[.!?…][\"'”’)\]]\s)(?=[^\sa-z])"
 )
+_BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def sentences(line: str) -> list[str]:
@@ -21,49 +23,51 @@ def sentences(line: str) -> list[str]:
     return [piece for piece in _SENTENCE.split(line) if piece]
 
 
-def splitter(unit: str) -> Callable[[str], list[str]]:
-    """How a line is split into units."""
-    return sentences if unit == "sentence" else lambda line: [line]
+def keyed(text: str, limits: Lines) -> Iterator[tuple[int, int]]:
+    """Place and number of each unit of a text that is long enough; the number is that of the unit without white space around it.
 
-
-def key_of(unit: str, limits: Lines) -> int | None:
-    """A 64-bit number of a unit without the white space around it; None where it is shorter than what is looked for.
-
-    Two different lines of a corpus of 100 million share a number with a probability of 1 in 3,700.
+    Two different lines of a corpus of 100 million share a number of 64 bits with a probability of 1 in 3,700.
     """
-    bare = unit.strip()
-    return xxhash.xxh3_64_intdigest(bare.encode()) if len(bare) >= limits.min_length else None
+    least, digest = limits.min_length, xxhash.xxh3_64_intdigest
+    for place, unit in enumerate(text.split("\n") if limits.unit == LINE else _flat(text)):
+        if len(unit) >= least and len(bare := unit.strip()) >= least:
+            yield place, digest(bare.encode())
 
 
-def keys_of(text: str, limits: Lines) -> Iterator[int]:
-    """The numbers of all units of a text, in order, as often as they occur."""
-    split = splitter(limits.unit)
+def repeated_places(text: str, limits: Lines, repeated: Mapping[int, bool]) -> list[int]:
+    """Places of the units whose number is in `repeated`; one whose value is true stays where it is first met."""
+    places, met = list[int](), set[int]()
+    for place, key in keyed(text, limits):
+        first = repeated.get(key)
+        if first is not None:
+            if not first or key in met:
+                places.append(place)
+            met.add(key)
+    return places
+
+
+def without(text: str, unit: str, places: Collection[int]) -> str:
+    """The text without the units at `places`. A line that only had such units goes with them, and blank lines around it join."""
+    kept = _lines_without if unit == LINE else _sentences_without
+    return _BLANK_LINES.sub("\n\n", "\n".join(kept(text, frozenset(places)))).strip("\n")
+
+
+def _flat(text: str) -> list[str]:
+    """The sentences of all lines; an empty line has one, which is empty."""
+    return [sentence for line in text.split("\n") for sentence in sentences(line) or [""]]
+
+
+def _lines_without(text: str, gone: Collection[int]) -> list[str]:
+    return [line for place, line in enumerate(text.split("\n")) if place not in gone]
+
+
+def _sentences_without(text: str, gone: Collection[int]) -> Iterator[str]:
+    place = 0
     for line in text.split("\n"):
-        if len(line) >= limits.min_length:
-            for unit in split(line):
-                key = key_of(unit, limits)
-                if key is not None:
-                    yield key
-
-
-def without(text: str, limits: Lines, repeated: Mapping[int, bool]) -> tuple[str, int]:
-    """The text without its `repeated` units, and how many went. A unit whose value is true stays once, where it is first met.
-
-    A line that only had such units goes with them; otherwise the text is as it was.
-    """
-    split, met, kept, removed = splitter(limits.unit), set[int](), list[str](), 0
-    for line in text.split("\n"):
-        units = split(line)
-        stay = [unit for unit in units if _stays(key_of(unit, limits), repeated, met)]
-        removed += len(units) - len(stay)
-        if stay or not units:
-            kept.append("".join(stay))
-    return (tidy("\n".join(kept)), removed) if removed else (text, 0)
-
-
-def _stays(key: int | None, repeated: Mapping[int, bool], met: set[int]) -> bool:
-    if key is None or key not in repeated:
-        return True
-    first = repeated[key] and key not in met
-    met.add(key)
-    return first
+        of_line = sentences(line) or [""]
+        kept = [sentence for offset, sentence in enumerate(of_line) if place + offset not in gone]
+        place += len(of_line)
+        if len(kept) == len(of_line):
+            yield line
+        elif kept:
+            yield "".join(kept).rstrip(" \t")

@@ -1,0 +1,178 @@
+"""Text of evaluation sets: found whatever its form, removed from the corpus, and not found where it is not."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from corpora import Project, lines_of, source
+from deduplicating import Deduplicated, of_texts, paragraph, settings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.contracts.dedup import Decontamination
+from runtime.data.contamination import SHORTEST, Contamination, comparable
+from runtime.data.deduplication.contaminated import evaluation_texts
+from runtime.data.shingles import tokens
+from runtime.faults import StageFault
+
+QUESTION = "Which river flows through the city of Cologne, and how long is it from the spring to the sea?"
+POEM = "床前明月光，疑是地上霜。举头望明月，低头思故乡。"
+WORDS = ["a", "猫", "b", "狗", "c", "鱼", "d"]
+
+
+def asked(action: str = "drop", ngram: int = 13) -> Decontamination:
+    return Decontamination(ngram=ngram, files=(), cases=None, action=action)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        QUESTION,
+        f"Some page says: {QUESTION.upper()} Nobody knows.",
+        QUESTION.replace(" ", "\n  "),
+        QUESTION.replace(",", " —").replace("?", ""),
+        "".join(chr(ord(letter) + 0xFEE0) if letter.isascii() and letter.isalnum() else letter for letter in QUESTION),
+        "how LONG river flows through the city of Cologne and how long is it from",
+        f"他引用了：{POEM}",
+        "床前明月光 疑是地上霜 举头望",
+    ],
+)
+def test_a_passage_is_found_in_any_case_width_spacing_and_punctuation(text: str) -> None:
+    assert Contamination.of([QUESTION, POEM], 13).hit(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The river that flows through Cologne is the Rhine, and it is long.",
+        " ".join(QUESTION.split()[:12]),
+        "床前明月光，疑是地上霜。举头",
+        "".join(reversed(POEM)),
+        "",
+        "……",
+    ],
+)
+def test_what_shares_fewer_tokens_in_a_row_is_not(text: str) -> None:
+    assert Contamination.of([QUESTION, POEM], 13).hit(text) is None
+
+
+def test_the_passage_is_shown() -> None:
+    assert Contamination.of([POEM], 13).hit(f"诗曰：{POEM}作者李白") == "床前明月光,疑是地上霜。举头望"
+
+
+def test_a_short_case_counts_as_a_whole() -> None:
+    short, shortest = "藜牀坐來久，前年曾到門。", "问:1+1? 答:2"
+    assert SHORTEST <= len(tokens(short)) < 13 and len(tokens(shortest)) < SHORTEST
+    known = Contamination.of([short, shortest, ""], 13)
+    assert known.hits([f"他说{short}好", short[:-3], f"{shortest} ", f"练习：{shortest}", ""]) == [
+        "藜牀坐來久,前年曾到門",
+        None,
+        "问:1+1? 答:2",
+        None,
+        None,
+    ]
+
+
+def by_definition(evaluation: list[str], ngram: int, text: str) -> bool:
+    own = tokens(comparable(text))
+    for one in evaluation:
+        theirs = tokens(comparable(one))
+        length = min(ngram, len(theirs))
+        runs = [theirs[start : start + length] for start in range(len(theirs) - length + 1)] if theirs else []
+        inside = [own[start : start + length] for start in range(len(own) - length + 1)] if length >= min(SHORTEST, ngram) else [own]
+        if any(run in inside for run in runs):
+            return True
+    return False
+
+
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), max_size=5)
+
+
+@given(TEXTS, TEXTS, st.integers(2, 10))
+def test_hits_are_those_of_the_definition(evaluation: list[str], texts: list[str], ngram: int) -> None:
+    known = Contamination.of(evaluation, ngram)
+    found = known.hits(texts)
+    assert [hit is not None for hit in found] == [by_definition(evaluation, ngram, text) for text in texts]
+    assert found == [known.hit(text) for text in texts]
+    assert [bool(known.passages(text)) for text in texts] == [hit is not None for hit in found]
+
+
+def test_it_is_the_same_when_it_is_read_back(tmp_path: Path) -> None:
+    known = Contamination.of([QUESTION, "藜牀坐來久前年", "一二三四五六七八九"], 13)
+    known.write(tmp_path / "known.npz")
+    again = Contamination.read(tmp_path / "known.npz")
+    assert {length: numbers.tolist() for length, numbers in again.inside.items()} == {
+        length: numbers.tolist() for length, numbers in known.inside.items()
+    }
+    assert again.whole.keys() == known.whole.keys() == {7}
+
+
+def test_a_document_with_a_passage_is_dropped_and_shown(tmp_path: Path) -> None:
+    texts = [paragraph(1), f"{paragraph(2)}{POEM}", paragraph(2)]
+    done = Deduplicated(tmp_path, of_texts(texts), settings(decontaminate=asked()), [POEM])
+    assert done.texts == [texts[0], texts[2]]  # what is near the dropped one stays
+    assert done.funnel.total.dropped == {"contaminated": 1}
+    shown = [json.loads(line) for line in (done.out / "contaminated.jsonl").read_bytes().splitlines()]
+    assert [(row["id"], row["action"], row["passage"]) for row in shown] == [("1", "drop", "床前明月光,疑是地上霜。举头望")]
+
+
+def test_only_the_sentences_are_cut(tmp_path: Path) -> None:
+    long = "。".join(paragraph(seed, 40) for seed in range(4))
+    texts = [f"{long}。\n课文：{POEM}\n完。", f"{long[::-1]}。{POEM}", POEM]
+    done = Deduplicated(tmp_path, of_texts(texts), settings(decontaminate=asked("cut")), [POEM])
+    assert done.texts == [f"{long}。\n完。", f"{long[::-1]}。"]
+    assert done.funnel.total.dropped == {"contaminated": 1}
+    assert done.metrics["decontaminated"] == {"s": 2}
+    assert Contamination.of([POEM], 13).hits(done.texts) == [None, None]
+
+
+def test_what_is_equal_after_the_cut_is_one(tmp_path: Path) -> None:
+    long = paragraph(3, 100)
+    done = Deduplicated(tmp_path, of_texts([f"{long}。{POEM}", f"{long}。"]), settings(decontaminate=asked("cut")), [POEM])
+    assert done.texts == [f"{long}。"]
+    assert done.funnel.total.dropped == {"exact_duplicate": 1}
+
+
+def case(number: int, **more: str) -> dict[str, str]:
+    return {"id": str(number), "group": "g", "instruction": QUESTION, "reference": "the Rhine", **more}
+
+
+def test_the_core_cases_and_the_files_of_the_spec_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path, {"one": source("data/one.jsonl", "jsonl", "text", "zh")})
+    monkeypatch.chdir(project.folder)
+    lines = [paragraph(seed, 60) for seed in range(8)]
+    project.put("data/core.jsonl", lines_of(case(1, input=lines[0])))
+    project.put("data/other.jsonl", lines_of({"messages": [{"content": lines[1]}], "n": 1}))
+    project.put("data/plain.txt", f"\ufeff{lines[2]}\n{lines[3]}\n")
+    project.put("data/one.jsonl", lines_of(*({"text": f"{paragraph(50 + seed)}{line}"} for seed, line in enumerate(lines))))
+    files = ["data/other.jsonl", "data/plain.txt"]
+    project.config["dedup"]["decontaminate"] = {"ngram": 13, "files": files, "cases": "data/core.jsonl", "action": "drop"}
+    project.run("ingest", "clean", "dedup")
+    assert project.metrics("dedup")["dropped"] == {"contaminated": 4}
+    assert project.metrics("dedup")["documents_out"] == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda path: None, "does not exist"),
+        (lambda path: path.write_bytes(b'{"a": "\xff"}'), "not UTF-8"),
+        (lambda path: path.write_text('{"a": "b"}\n{'), "not JSON"),
+        (lambda path: path.write_text("[" * 100_000), "not JSON"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, make: Callable[[Path], object], told: str) -> None:
+    make(tmp_path / "data.jsonl")
+    with pytest.raises(StageFault, match=told) as raised:
+        list(evaluation_texts(Decontamination(ngram=13, files=("data.jsonl",), cases=None, action="drop"), tmp_path))
+    assert str(raised.value.where).startswith("data.jsonl")
+
+
+def test_every_evaluation_text_inside_random_text_is_found() -> None:
+    dice = random.Random(1)
+    evaluation = [paragraph(seed, dice.randint(8, 60)) for seed in range(200)]
+    known = Contamination.of(evaluation, 13)
+    assert all(known.hits([f"{paragraph(1000 + seed)}，{text}。{paragraph(2000 + seed)}" for seed, text in enumerate(evaluation)]))
+    assert not any(known.hits([paragraph(5000 + seed, 300) for seed in range(200)]))
