@@ -63,10 +63,8 @@ def _first_use(record: Record) -> bool:
 
 def distinct(task: Scan) -> Hashes:
     """The distinct runs of a part."""
-    found = np.zeros(0, np.uint64)
-    for texts in _batches(task.part):
-        found = np.union1d(found, _sampled(runs_of(texts, task.ngram)[0], task.below))
-    return found
+    found = [_sampled(runs_of(texts, task.ngram)[0], task.below) for texts in _batches(task.part)]
+    return np.unique(np.concatenate([np.zeros(0, np.uint64), *found]))
 
 
 def _sampled(found: Hashes, below: int) -> Hashes:
@@ -96,11 +94,11 @@ class Known:
 def met(task: Scan) -> NDArray[np.int64]:
     """Places among the known runs of those that a training part holds."""
     assert task.known
-    known, found = Known(task.known), np.zeros(0, np.int64)
+    known, found = Known(task.known), list[NDArray[np.int64]]()
     for texts in _batches(task.part):
         places = known.places(runs_of(texts, task.ngram)[0])
-        found = np.union1d(found, places[places >= 0])
-    return found
+        found.append(np.unique(places[places >= 0]))
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
 
 def mostly_seen(task: Scan) -> int:
