@@ -6,7 +6,7 @@ list of base64 pieces with their ranks (`.tiktoken`), in which no special piece 
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -118,25 +118,43 @@ def _sentencepiece(data: bytes) -> Pieces:
 
 def sentencepiece_pieces(data: bytes) -> Iterator[tuple[str, int]]:
     """(text, type) of the pieces of a ModelProto in the order of their ids. Raises ValueError or IndexError where it is none."""
-    for field, value in _fields(data):
+    for text, kind, _ in _pieces(data):
+        yield text, kind
+
+
+def as_control(data: bytes, texts: Collection[str]) -> bytes:
+    """The same ModelProto, in which user-defined pieces of these texts are control pieces: no text gives them any more."""
+    made = bytearray(data)
+    for text, kind, place in _pieces(data):
+        if kind == USER_DEFINED and text in texts:
+            made[place] = CONTROL
+    return bytes(made)
+
+
+def _pieces(data: bytes) -> Iterator[tuple[str, int, int]]:
+    """(text, type, where in the data the type stands) of each piece; the place means nothing for a type that is not written."""
+    for field, value, start in _fields(data):
         if field == PIECES and isinstance(value, bytes):
-            content = dict(_fields(value))
-            yield cast(bytes, content[PIECE]).decode() if PIECE in content else "", cast(int, content.get(TYPE, NORMAL))
+            content = {field: (value, start + place) for field, value, place in _fields(value)}
+            text, kind = content.get(PIECE, (b"", 0)), content.get(TYPE, (NORMAL, 0))
+            yield cast(bytes, text[0]).decode(), cast(int, kind[0]), kind[1]
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
+def _fields(data: bytes) -> Iterator[tuple[int, bytes | int, int]]:
+    """(number, value, where it stands) of the fields of a message."""
     place = 0
     while place < len(data):
         tag, place = _varint(data, place)
         field, wire = tag >> 3, tag & 7
         if wire == VARINT:
+            start = place
             value, place = _varint(data, place)
-            yield field, value
+            yield field, value, start
             continue
         length, place = _varint(data, place) if wire == BYTES else ({FIXED64: 8, FIXED32: 4}.get(wire, -1), place)
         if length < 0 or place + length > len(data):
             raise ValueError("no protocol buffer")
-        yield field, data[place : place + length]
+        yield field, data[place : place + length], place
         place += length
 
 

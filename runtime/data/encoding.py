@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.contracts.vocabulary_file import as_control
 from runtime.data.tokenizers.backend import Backend, Ids
 from runtime.faults import StageFault
 
@@ -188,7 +189,8 @@ def backend(data: bytes, stated: Mapping[str, Any]) -> Backend:
 
     from runtime.data.tokenizers.sentencepiece_model import SentencePieceModel
 
-    return SentencePieceModel(SentencePieceProcessor(model_proto=data))
+    given = as_control(data, {text for text, _ in _named(stated)}) if "kind" in stated else data
+    return SentencePieceModel(SentencePieceProcessor(model_proto=given))
 
 
 def from_parts(backend: Backend, stated: Mapping[str, Any], where: str) -> Vocabulary:
