@@ -13,6 +13,8 @@ from typing import NamedTuple
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|[。！？；…][”’」』）》]*")
 _BLANK = re.compile(r"\s")
 _JOINER, _SELECTORS = "\u200d", range(0xFE00, 0xFE10)
+_NEAR = 2000  # characters
+_LONGEST_CHARACTER = 64  # code points of what is drawn as one
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,19 @@ def cut_before(text: str, most: int) -> int:
     head = text[:most].encode()[:most].decode("utf-8", "ignore")
     half = len(head) // 2
     for pattern in (_SENTENCE_END, _BLANK):
-        found = [match.end() for match in pattern.finditer(head, half)]
-        if found:
-            return found[-1]
+        for start in (max(len(head) - _NEAR, half), half):  # a good place is near the end, most of the time
+            found = [match.end() for match in pattern.finditer(head, start)]
+            if found:
+                return found[-1]
     end = max(len(head), 1)
-    while end > half + 1 and end < len(text) and _continues(text, end):
-        end -= 1
-    return end
+    nearest = range(end, max(end - _LONGEST_CHARACTER, 0), -1)
+    return next((place for place in nearest if not _continues(text, place)), end)
 
 
 def _continues(text: str, place: int) -> bool:
     """Whether the code point at `place` belongs to the character before it."""
-    sign = text[place]
-    return bool(unicodedata.combining(sign)) or sign == _JOINER or text[place - 1] == _JOINER or ord(sign) in _SELECTORS
+    sign = text[place : place + 1]
+    return sign != "" and (unicodedata.combining(sign) > 0 or sign == _JOINER or text[place - 1] == _JOINER or ord(sign) in _SELECTORS)
 
 
 def _lines(blocks: Iterable[str], limits: Limits) -> Iterator[tuple[str | None, int]]:
@@ -96,7 +98,7 @@ def _lines(blocks: Iterable[str], limits: Limits) -> Iterator[tuple[str | None, 
         if within or len(pending) > limits.line:
             *parts, pending = _begun(pending, limits, within)
             within = within or not limits.split
-            yield from ((None if within else part + "\n", len(part.encode())) for part in parts)
+            yield from ((None, len(part.encode())) if within else (part + "\n", len(part.encode()) + 1) for part in parts)
     if pending:
         yield from _within(pending, "", limits) if not within else ((None, len(pending.encode())),)
 
@@ -114,7 +116,7 @@ def _within(line: str, end: str, limits: Limits) -> Iterator[tuple[str | None, i
         yield None, size + len(end)
     else:
         *parts, last = _split(line, limits.line)
-        yield from ((part + "\n", len(part.encode())) for part in parts)
+        yield from ((part + "\n", len(part.encode()) + 1) for part in parts)
         yield last + end, len((last + end).encode())
 
 

@@ -1,6 +1,7 @@
 """Lines of raw files with their places. A line ends in LF alone, so U+2028, U+2029 and U+0085 are text."""
 
 import io
+import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO, NamedTuple, cast
@@ -73,13 +74,14 @@ def _positioned(raw: BinaryIO, piece: Piece, codec: Codec) -> tuple[BinaryIO, in
         raw.read(codec.mark)
         return raw, 0, codec.mark
     raw.seek(piece.start - 1)  # a line that begins right at `start` is of this piece: the byte before it is an LF
-    skipped = _skip_line(raw, codec)
+    skipped = _skip_line(raw, codec, most=(piece.end or piece.file.size) - piece.start + 1)
     return raw, piece.before + (skipped > 1), piece.start - 1 + skipped
 
 
-def _skip_line(stream: BinaryIO, codec: Codec) -> int:
+def _skip_line(stream: BinaryIO, codec: Codec, most: int = sys.maxsize) -> int:
+    """Read to the end of a line, or past `most` bytes of it, and return how many bytes of the file that were."""
     skipped = 0
-    while part := stream.readline(_BLOCK):
+    while skipped <= most and (part := stream.readline(_BLOCK)):
         skipped += _width(part, codec)
         if part.endswith(b"\n"):
             break

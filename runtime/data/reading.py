@@ -22,6 +22,7 @@ from runtime.records import Record
 EMPTY, OVERSIZED, OVERSIZED_PAGE = "empty", "oversized_line", "oversized_page"
 WHOLE = 16_000_000  # bytes up to which a file of text is decoded at once; a longer one is read as a stream
 EXAMPLE = 1000  # characters of a text that is refused
+DOCUMENTS_OF_A_ROW = 4  # as many may one row become where long lines are split; a longer row is dropped
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Reader:
     def __post_init__(self) -> None:
         longest, document = self.settings.max_line_bytes, self.settings.max_document_bytes
         self._limits = Limits(longest, document, self.settings.long_lines == "split")
-        self._longest_row = max(longest, document) if self._limits.split else longest
+        self._longest_row = DOCUMENTS_OF_A_ROW * document if self._limits.split else longest
         self._hints = Hints(self.settings.encodings, self.source.format == "html", self.source.language)
 
     def documents(self, piece: Piece) -> Iterator[Record]:
@@ -176,8 +177,11 @@ class Reader:
     def _repaired(self, text: str) -> str:
         bare, marks = without_marks(text)
         mended = repair(bare) if self.settings.fix_mojibake == "suspected" else bare
+        if mended != bare:
+            self.seen.mojibake_repaired += 1
+            mended, more = without_marks(mended)  # a mark that was read as three letters is one again
+            marks += more
         self.seen.byte_order_marks += marks
-        self.seen.mojibake_repaired += mended != bare
         return mended
 
     def _kept(self, text: str, place: dict[str, Any]) -> Iterator[Record]:

@@ -80,6 +80,12 @@ def test_a_row_longer_than_the_limit_and_an_empty_one_are_dropped_and_counted(pr
     assert [json.loads(example)["reason"] for example in examples] == ["empty", "empty", "oversized_line"]
 
 
+def test_a_mark_that_was_read_as_letters_is_removed_with_the_repair(project: Project) -> None:
+    project.put("data/raw/rows/a.jsonl", lines_of({"text": "\ufeffélève déjà".encode().decode("latin-1")}))
+    assert texts(project) == ["élève déjà"]
+    assert (project.metrics("ingest")["byte_order_marks"], project.metrics("ingest")["mojibake_repaired"]) == (1, 1)
+
+
 def test_rows_of_another_encoding(project: Project) -> None:
     project.put("data/raw/rows/a.jsonl", lines_of({"text": "这是一个说明"}, {"text": "检查编码识别"}).encode("gbk"))
     assert texts(project) == ["这是一个说明", "检查编码识别"]
