@@ -50,9 +50,9 @@ class Encoded:
     examples: dict[str, list[dict[str, str]]] = field(default_factory=dict)
 
     def example(self, reason: str, row: dict[str, str]) -> None:
-        """Keep a dropped row, if there are not enough of its reason."""
+        """Keep a dropped row, if there are not enough of its reason, and it is no copy of one."""
         known = self.examples.setdefault(reason, [])
-        if len(known) < EXAMPLES:
+        if len(known) < EXAMPLES and row["id"] not in (one["id"] for one in known):
             known.append(row)
 
     def add(self, other: "Encoded") -> None:

@@ -1,5 +1,7 @@
 """Formatting: what is cut, dropped, repeated and held out, and that all of it is counted."""
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,7 +13,7 @@ from samples import TOKENIZER, Experiment
 from runtime import records
 from runtime.contracts import format as contract
 from runtime.contracts import tokenizer as tokenizer_contract
-from runtime.data import row_index
+from runtime.data import encoding, row_files, row_index
 from runtime.data.chat import IGNORED, Message, Renderer, Template
 from runtime.data.dialogue_rows import Encoder, Row, Unusable, keys_of, without_middle
 from runtime.data.encoding import Vocabulary
@@ -65,6 +67,44 @@ def test_a_row_that_just_fits_is_not_cut(template: Template, vocabulary: Vocabul
     exact = replace(SETTINGS, seq_length=len(free.input_ids) - 1)
     assert encode_dialogue(dialogue("fox " * 30, "dogs"), template, vocabulary, exact) == free
     assert encode_dialogue(dialogue("fox " * 30, "dogs"), template, vocabulary, replace(exact, seq_length=exact.seq_length - 1)).truncated
+
+
+def turns(*texts: str) -> list[Message]:
+    return [Message(("user", "assistant")[number % 2], text) for number, text in enumerate(texts)]
+
+
+def test_only_the_last_answer_is_trained_where_that_is_asked(template: Template, vocabulary: Vocabulary) -> None:
+    messages = turns("fox", "one", "and", "two dogs")
+    whole, last = (encode_dialogue(messages, template, vocabulary, replace(SETTINGS, train_on=train)) for train in ("assistant", "last"))
+    assert whole.input_ids == last.input_ids and whole.labels != last.labels
+    assert [label for label in last.labels if label != IGNORED] == [*vocabulary.encode("two dogs"), vocabulary.special["<|im_end|>"]]
+
+
+def test_the_oldest_turns_go_before_anything_is_cut(template: Template, vocabulary: Vocabulary) -> None:
+    settings = replace(SETTINGS, truncation="oldest")
+    messages = [Message("system", "be kind"), *turns("a fox " * 9, "one", "more foxes " * 4, "two", "and", "three")]
+    made = encode_dialogue(messages, template, vocabulary, settings)
+    whole = encode_dialogue(messages, template, vocabulary, replace(settings, seq_length=500))
+    assert made.truncated and made.length == len(whole.input_ids) > 65
+    shown = vocabulary.show(made.input_ids)
+    assert shown.startswith("<s><|im_start|>system\nbe kind<|im_end|>\n<|im_start|>user\n")
+    assert "one" not in shown and "three<|im_end|>" in shown and len(made.input_ids) <= 65
+    rest = [messages[0], *messages[3:]] if "two" in shown else [messages[0], *messages[5:]]
+    assert made.input_ids == encode_dialogue(rest, template, vocabulary, replace(settings, seq_length=500)).input_ids
+
+
+def test_what_is_left_of_the_oldest_turns_is_cut_in_the_middle(template: Template, vocabulary: Vocabulary) -> None:
+    made = encode_dialogue(turns("a", "b", "fox " * 90, "dogs"), template, vocabulary, replace(SETTINGS, truncation="oldest"))
+    asked = [Message("user", "fox " * 90), Message("assistant", "dogs")]
+    assert made.input_ids == encode_dialogue(asked, template, vocabulary, SETTINGS).input_ids
+    with pytest.raises(Unusable, match="answer_too_long"):
+        encode_dialogue(turns("a", "b", "fox", "dogs " * 90), template, vocabulary, replace(SETTINGS, truncation="oldest"))
+
+
+def test_a_row_without_a_trained_token_is_dropped(template: Template, vocabulary: Vocabulary) -> None:
+    messages = [Message("user", "fox"), Message("assistant", "dogs", context=True)]
+    with pytest.raises(Unusable, match="no_trained_token"):
+        encode_dialogue(messages, template, vocabulary, SETTINGS)
 
 
 @pytest.mark.parametrize("kept", range(1, 14))
@@ -186,3 +226,103 @@ def test_a_weighted_source_without_a_usable_row_is_refused_with_what_became_of_i
     with pytest.raises(StageFault, match=rf"the source two has weight 1.0 and no usable row; {len(lost)} were read") as refused:
         ready.run(contract.CONTRACT, **settings())
     assert refused.value.reason in ("its files have no rows", "duplicates: 1", "empty_answer: 1")
+
+
+def many(experiment: Experiment) -> dict[str, Any]:
+    """Rows of three files, among them copies, bad ones, long ones and a conversation."""
+    experiment.rows("data/one/a.jsonl", [{"instruction": f"fox {i % 190}?", "output": f"{i % 190} dogs"} for i in range(200)])
+    broken = [{"instruction": "x"}, {"instruction": "long " * 90, "output": "yes"}, {"instruction": "e", "output": ""}]
+    experiment.rows("data/one/b.jsonl", [*broken, *({"instruction": f"狗 {i}?", "output": "是" * (i % 9)} for i in range(90))])
+    said = [{"from": tag, "value": f"{tag} {i}"} for i in range(3) for tag in ("human", "gpt")]
+    experiment.rows("data/two.jsonl", [{"conversations": said[: 2 + i % 5 // 2 * 2], "system": str(i)} for i in range(50)] + [{"a": 1}])
+    one, two = {"path": "data/one", "format": "alpaca", "weight": 1.0}, {"path": "data/two.jsonl", "format": "sharegpt", "weight": 2.0}
+    return settings(sources={"one": one, "two": two}, bad_rows="quarantine")
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_change_no_byte(ready: Experiment, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    monkeypatch.setattr(row_files, "PIECE", 2000)
+    monkeypatch.setattr(records, "PART", records.Limit(50, 16_000_000))
+    metrics = ready.run(contract.CONTRACT, **many(ready))
+    before = ready.tree("instruct")
+    assert len([name for name in before if name.startswith("train/part")]) > 4
+    (ready.folder / "placement.yaml").write_text(f"workers: {workers}\n", "utf-8")
+    assert ready.run(contract.CONTRACT, **many(ready)) == metrics and ready.tree("instruct") == before
+
+
+def test_pieces_of_files_change_no_row(ready: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready.run(contract.CONTRACT, **many(ready))
+    whole = ready.tree("instruct")
+    monkeypatch.setattr(row_files, "PIECE", 700)
+    ready.run(contract.CONTRACT, **many(ready))
+    assert ready.tree("instruct") == whole
+
+
+def test_bad_rows_are_listed_and_counted_where_that_is_asked(ready: Experiment) -> None:
+    metrics = ready.run(contract.CONTRACT, **many(ready))
+    assert metrics["sources"]["one"]["dropped"] == {"bad_row": 1, "empty_answer": 11}
+    assert metrics["sources"]["two"]["dropped"]["bad_row"] == 1
+    found = [json.loads(line) for line in (ready.folder / "instruct/quarantine.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["source"], row["file"], row["line"]) for row in found] == [("one", "data/one/b.jsonl", 1), ("two", "data/two.jsonl", 51)]
+    assert found[0]["reason"].startswith("no 'output'") and json.loads(found[1]["text"]) == {"a": 1}
+    dropped = [json.loads(line) for line in (ready.folder / "instruct/dropped.jsonl").read_text("utf-8").splitlines()]
+    assert [row["reason"] for row in dropped].count("empty_answer") == 11 and all(row["text"] for row in dropped)
+
+
+def test_a_source_of_bad_rows_alone_is_refused_with_the_first(ready: Experiment) -> None:
+    asked = many(ready)
+    ready.rows("data/two.jsonl", [{"a": 1}, {"b": 2}])
+    with pytest.raises(StageFault, match="no usable row; 2 were read") as refused:
+        ready.run(contract.CONTRACT, **asked)
+    assert "bad_row: 2; the first bad row, data/two.jsonl:1: no list 'conversations'" in refused.value.reason
+
+
+def test_the_sample_shows_rows_of_every_source_with_their_masks(ready: Experiment) -> None:
+    ready.run(contract.CONTRACT, **many(ready))
+    vocabulary = encoding.load(ready.folder / "tokenizer")
+    rows = {row["id"]: row for split in ("train", "validation") for row in records.read_rows(ready.folder / "instruct" / split)}
+    found = [json.loads(line) for line in (ready.folder / "instruct/sample.jsonl").read_text("utf-8").splitlines()]
+    assert len(found) >= 20 and [row["id"] for row in found] == sorted(row["id"] for row in found)
+    assert {row["source"] for row in found} == {"one", "two"}
+    for row in (row for row in found if row["id"] in rows):
+        ids, labels = rows[row["id"]]["input_ids"], rows[row["id"]]["labels"]
+        assert "".join(segment["text"] for segment in row["segments"]) == vocabulary.show(ids)
+        trained = vocabulary.show([label for label in labels if label != IGNORED])
+        assert "".join(segment["text"] for segment in row["segments"] if segment["trained"]) == trained
+        marks = "".join(segment["text"] for segment in row["segments"] if segment["special"])
+        assert re.fullmatch(r"<s>(<\|im_start\|><\|im_end\|>)+", marks)
+
+
+def test_lengths_are_counted_before_anything_is_cut_and_long_rows_apart(ready: Experiment) -> None:
+    metrics = ready.run(contract.CONTRACT, **{**many(ready), "long_from": 40, "validation": 0.3})
+    assert sum(metrics["lengths"]["up_to"].values()) == sum(
+        found["read"] - found["duplicates"] - sum(found["dropped"].values()) for found in metrics["sources"].values()
+    )
+    assert metrics["lengths"]["longer_than_row"] == sum(found["truncated"] for found in metrics["sources"].values()) > 0
+    for split in ("train", "validation"):
+        rows = [row for row in records.read_rows(ready.folder / "instruct" / split) if len(row["input_ids"]) >= 40]
+        trained = sum(label != IGNORED for row in rows for label in row["labels"])
+        tokens = sum(len(row["input_ids"]) for row in rows)
+        assert metrics["long"][split] == {"rows": len(rows), "tokens": tokens, "trained_tokens": trained} and rows
+
+
+def test_rows_with_text_of_the_cases_are_dropped(ready: Experiment) -> None:
+    question = "How many lazy dogs does the quick brown fox of this town jump over?"
+    reference = "It jumps over seven dogs, one after the other, and then it goes home again."
+    cases = [
+        {"id": "a", "group": "g", "instruction": question, "reference": reference},
+        {"id": "b", "group": "g", "instruction": "fox 3?", "reference": "3 dogs"},
+    ]
+    ready.rows("data/core.jsonl", cases)
+    given = {**many(ready), "seq_length": 256}
+    leaks = [
+        {"instruction": f"Tell me: {question.upper()}", "output": "seven"},
+        {"instruction": "Q", "output": f"So: {reference}"},
+        {"instruction": "What is left?", "output": "3 dogs"},
+    ]
+    ready.rows("data/one/c.jsonl", leaks)
+    clean = ready.run(contract.CONTRACT, **given)
+    found = ready.run(contract.CONTRACT, **{**given, "decontaminate": {"cases": "data/core.jsonl", "ngram": 13}})
+    assert found["sources"]["one"]["dropped"] == {**clean["sources"]["one"]["dropped"], "contaminated": 3}
+    dropped = [json.loads(line) for line in (ready.folder / "instruct/dropped.jsonl").read_text("utf-8").splitlines()]
+    assert sum(row["reason"] == "contaminated" for row in dropped) == 3

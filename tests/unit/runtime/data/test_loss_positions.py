@@ -10,6 +10,7 @@ from samples import texts
 
 from runtime.data.chat import Message, Template, ids_of, labels_of, render
 from runtime.data.encoding import Vocabulary
+from runtime.data.pack_dialogues import join
 from runtime.data.rows import RowCutter, Stream, document_ids, pad_row, scored
 
 SEQ_LENGTH = 48
@@ -63,6 +64,28 @@ def test_dialogues_are_scored_at_their_labels_and_nowhere_else(
     assert loss == pytest.approx(mean_loss(log_probabilities, labels, positions), abs=1e-5)
     shifted = np.roll(positions, 1, axis=1)
     assert abs(loss - mean_loss(log_probabilities, np.where(labels < 0, 0, labels), shifted)) > 1e-4
+
+
+@pytest.mark.slow
+def test_dialogues_of_one_row_are_scored_at_their_answers_and_attention_crosses(
+    model: Any, template: Template, vocabulary: Vocabulary
+) -> None:
+    made = []
+    for asked, answer in (("f", "o"), ("a", "n")):
+        row = render(template, vocabulary, [Message("user", asked), Message("assistant", answer)])
+        made.append({"id": asked, "source": "s", "input_ids": ids_of(row), "labels": labels_of(row)})
+    joined = join(made)
+    row = pad_row(joined["input_ids"], joined["labels"], SEQ_LENGTH + 1, vocabulary.pad, "row")
+    ids, labels = (np.stack([row[column]] * 2) for column in ("input_ids", "labels"))
+    positions = scored(ids, labels, vocabulary.pad)
+    assert positions[0].sum() == sum(len(vocabulary.encode(answer)) + 1 for answer in ("o", "n"))
+    assert not positions[0, len(made[0]["input_ids"]) - 1], "the end of one dialogue does not predict the next"
+    loss, log_probabilities = losses(model, ids, labels)
+    assert loss == pytest.approx(mean_loss(log_probabilities, labels, positions), abs=1e-5)
+    changed = ids.copy()
+    changed[:, 3] = (changed[:, 3] + 1) % vocabulary.size
+    second = len(made[0]["input_ids"])
+    assert not np.allclose(losses(model, changed, labels)[1][:, second:-1], log_probabilities[:, second:-1])
 
 
 @pytest.mark.slow

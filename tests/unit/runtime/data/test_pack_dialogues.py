@@ -1,0 +1,116 @@
+"""Dialogues that share rows: which go together, what is trained of them, and that no row is lost, cut or seen by the loss of another."""
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import TOKENIZER, Experiment
+
+from runtime import manifest, records
+from runtime.contracts import format as format_contract
+from runtime.contracts import pack, tokenizer
+from runtime.data import dialogue_bins, encoding, mindrecord
+from runtime.data.chat import IGNORED
+from runtime.data.dialogue_bins import together, windows
+from runtime.data.pack_dialogues import join
+from runtime.faults import StageFault
+from runtime.records import Record
+
+SETTINGS = {"seq_length": 64, "shards": 1, "documents": "separated", "tail": "drop", "dialogues": "several"}
+
+
+@given(st.lists(st.integers(1, 65), max_size=200))
+def test_every_dialogue_is_in_one_row_that_holds_it(lengths: list[int]) -> None:
+    bins = together(lengths, 65)
+    assert sorted(index for members in bins for index in members) == list(range(len(lengths)))
+    assert all(sum(lengths[index] for index in members) <= 65 for members in bins)
+    assert bins == sorted(bins) and all(members == sorted(members) for members in bins)
+    loads = sorted(sum(lengths[index] for index in members) for members in bins)
+    assert len(loads) < 2 or loads[0] + loads[1] > 65, "two rows could have been one"
+
+
+def test_rows_fill_far_better_together() -> None:
+    lengths = np.random.default_rng(4).integers(5, 40, 2000).tolist()
+    alone, shared = (sum(lengths) / (65 * rows) for rows in (len(lengths), len(together(lengths, 65))))
+    assert alone < 0.4 and shared > 0.99
+
+
+def test_windows_are_bounded_by_rows_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"input_ids": [1] * 10, "labels": [1] * 10, "id": str(number)} for number in range(25)]
+    assert [len(window) for window in windows(rows, 8)] == [8, 8, 8, 1]
+    monkeypatch.setattr(dialogue_bins, "WINDOW_IDS", 40)
+    assert [len(window) for window in windows(rows)] == [4] * 6 + [1]
+    assert [row["id"] for window in windows(rows) for row in window] == [row["id"] for row in rows]
+
+
+def test_the_first_id_of_each_dialogue_has_no_label() -> None:
+    one = {"id": "a", "source": "s", "input_ids": [7, 8], "labels": [7, 8]}
+    other = {"id": "b", "source": "t", "input_ids": [5, 6, 9], "labels": [5, IGNORED, 9]}
+    made = join([one, other, one])
+    assert (made["id"], made["source"]) == ("a+b+a", "s+t")
+    assert list(made["input_ids"]) == [7, 8, 5, 6, 9, 7, 8]
+    assert list(made["labels"]) == [IGNORED, 8, IGNORED, IGNORED, 9, IGNORED, 8]
+
+
+@pytest.fixture
+def formatted(new_experiment: Callable[..., Experiment], documents: list[Record]) -> Experiment:
+    experiment = new_experiment()
+    experiment.corpus(documents, documents[:9])
+    experiment.run(tokenizer.CONTRACT, **TOKENIZER)
+    experiment.rows("data/one.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(90)])
+    sources = {"one": {"path": "data/one.jsonl", "format": "alpaca", "weight": 1.0}}
+    usual = {"truncation": "middle", "train_on": "assistant", "validation": 0.1, "by": "row", "seq_length": 64, "seed": 42}
+    experiment.run(format_contract.CONTRACT, sources=sources, **usual)
+    return experiment
+
+
+def stored(experiment: Experiment, split: str) -> list[dict[str, np.ndarray]]:
+    folder = experiment.folder / "packed/instruct"
+    return [row for file in manifest.verify(folder).facts["splits"][split]["files"] for row in mindrecord.read(folder, file)]
+
+
+def split_at_begin(row: dict[str, Any], begin: int, pad: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The dialogues of a row as (ids, labels)."""
+    starts = [*np.flatnonzero(row["input_ids"] == begin).tolist(), int((row["input_ids"] != pad).sum())]
+    return [(tuple(row["input_ids"][a:b].tolist()), tuple(row["labels"][a:b].tolist())) for a, b in pairwise(starts)]
+
+
+def test_rows_hold_whole_dialogues_of_training_and_single_ones_of_validation(formatted: Experiment) -> None:
+    one = formatted.run(pack.INSTRUCT, **{**SETTINGS, "dialogues": "one"})
+    several = formatted.run(pack.INSTRUCT, **SETTINGS)
+    vocabulary = encoding.load(formatted.folder / "tokenizer")
+    given = [(tuple(row["input_ids"]), tuple(row["labels"])) for row in records.read_rows(formatted.folder / "instruct/train")]
+    rows = stored(formatted, "train")
+    found = [dialogue for row in rows for dialogue in split_at_begin(row, vocabulary.bos, vocabulary.pad)]
+    assert sorted(found) == sorted(given) and len(rows) <= len(given) / 2 + 1
+    assert several["splits"]["train"]["documents"] == len(given) and several["splits"]["train"]["rows"] == len(rows)
+    assert several["splits"]["validation"] == one["splits"]["validation"]
+    for name in ("documents", "tokens", "trained_tokens"):
+        assert several["splits"]["train"][name] == one["splits"]["train"][name]
+    assert several["fill"]["train"] > 1.9 * one["fill"]["train"] and several["fill"]["validation"] == one["fill"]["validation"]
+    facts = manifest.read(formatted.folder / "packed/instruct").facts
+    assert facts["dialogues"] == "several" and "attention crosses" in facts["layout"]
+
+
+def test_the_sample_shows_packed_rows_with_their_padding(formatted: Experiment) -> None:
+    formatted.run(pack.INSTRUCT, **SETTINGS)
+    found = [json.loads(line) for line in (formatted.folder / "packed/instruct/sample.jsonl").read_text("utf-8").splitlines()]
+    assert len(found) >= 20 and any(row["id"].count("+") for row in found)
+    shown = "".join(segment["text"] for row in found for segment in row["segments"] if segment["trained"])
+    assert "dogs<|im_end|>" in shown and "fox" not in shown and "<pad>" not in shown
+
+
+def test_ids_that_the_model_has_not_are_refused(formatted: Experiment) -> None:
+    rows = list(records.read_rows(formatted.folder / "instruct/train"))
+    rows[3]["input_ids"][1] = 9999
+    folder, made = formatted.folder / "instruct", manifest.read(formatted.folder / "instruct")
+    records.write_rows(folder / "train", iter(rows))
+    (folder / manifest.NAME).unlink()
+    (folder / manifest.NAME).write_bytes(manifest.encode(manifest.describe(folder, "format", made.counts, made.facts)))
+    with pytest.raises(StageFault, match="token id 9999 is outside the vocabulary"):
+        formatted.run(pack.INSTRUCT, **SETTINGS)
