@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 from resiliparse.extract.html2text import extract_plain_text
 
 _NEVER_TEXT = ["script", "style", "noscript", "template"]
@@ -16,14 +17,25 @@ _CONTEXT = 200
 # An invisible companion keeps it.
 _LONE = re.compile(r"((?:^|>)\s*(?:[^\x00-\x7f]|&#?\w+;))(?=\s*(?:<|$))")
 _COMPANION = "\u2060"  # word joiner, no text of its own
+# Detection of the main content looks at the parts of a page; where there are none, somebody has cut the content out already.
+_PARTS_OF_A_PAGE = re.compile(r"<(?:html|head|body|nav|header|footer|aside)\b", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)\b[^<>]*>")
+# Elements that have no content, or that end where the next of their kind begins: they do not nest, closed or not.
+_FLAT = frozenset(
+    "area base br col embed hr img input link meta source track wbr p li dt dd tr td th thead tbody tfoot option rt rp colgroup".split()  # noqa: SIM905
+)
+_INLINE = frozenset("a abbr b bdi bdo big cite code em font i kbd mark q s samp small span strong sub sup tt u var".split())  # noqa: SIM905
+_DEEPEST = 512  # as in browsers; the time of the extraction grows with the square of the depth
 
 
 def page_text(html: str, main_content: bool) -> str:
     """The visible text, entities decoded once, white space kept inside `pre` and inside `code` that is a block.
 
-    `main_content`: without navigation, banners and the like. Where that finds nothing (a bare fragment may look like
-    none), all of the text is taken.
+    `main_content`: without navigation, banners and the like. Of a fragment, and where nothing is found, all of the text is taken.
+    Elements nested deeper than 512 are taken as if their tags were not there.
     """
+    html = _shallow(html) if _may_be_deep(html) else html
+    main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
     marked = _LONE.sub(rf"\1{_COMPANION}", _CODE.sub(_preserved, html))
     text = _extracted(marked, main_content)
     return text if text.strip() or not main_content else _extracted(marked, main_content=False)
@@ -44,3 +56,30 @@ def _preserved(found: re.Match[str]) -> str:
 
 def _is_in_a_sentence(found: re.Match[str]) -> bool:
     return _IN_A_SENTENCE.search(found.string[max(0, found.start() - _CONTEXT) : found.start()]) is not None
+
+
+def _may_be_deep(html: str) -> bool:
+    """Whether more than 512 tags may be open at once; tags that open nothing are counted too."""
+    signs = np.frombuffer(html.encode("utf-8", "surrogatepass"), np.uint8)
+    tags = np.flatnonzero(signs[:-1] == ord("<"))
+    if len(tags) <= _DEEPEST:
+        return False
+    open_tags = np.cumsum(np.where(signs[tags + 1] == ord("/"), -1, 1))
+    return bool((open_tags - np.minimum(np.minimum.accumulate(open_tags), 0)).max() > _DEEPEST)
+
+
+def _shallow(html: str) -> str:
+    """The page without the tags of elements that are nested too deep."""
+    depth = 0
+
+    def bounded(found: re.Match[str]) -> str:
+        nonlocal depth
+        name = found[2].lower()
+        if name in _FLAT:
+            return found[0]
+        depth += 0 if found[1] else 1
+        deep = depth > _DEEPEST
+        depth -= 1 if found[1] and depth else 0
+        return ("" if name in _INLINE else "\n") if deep else found[0]
+
+    return _TAG.sub(bounded, html)
