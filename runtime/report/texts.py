@@ -99,7 +99,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "dropped": ("Dropped documents", "丢弃的文档"),
     "dropped_none": ("No document was dropped.", "没有丢弃文档。"),
     "reason": ("Reason", "原因"),
-    "dropped_examples": ("Examples of what was dropped", "丢弃内容示例"),
+    "dropped_examples": ("Examples of what was dropped: {step}", "丢弃内容示例：{step}"),
     "duplicate_groups": ("Groups of duplicates; in bold, the document that stays", "重复内容分组；粗体为保留的文档"),
     "beginning": ("Beginning of the text", "文本开头"),
     "no_text": ("no text", "无文本"),

@@ -33,7 +33,7 @@ def test_dropped_texts_are_shown_by_reason_and_stay_text(experiment: Path) -> No
     words = visible_in(parsed(page(experiment)), "en")
     assert [text in words for text in texts] == [True, True, True, False, False]
     assert "Examples of what was dropped: clean" in words and "字 太少" in words
-    assert "丢弃内容示例: 清洗" in visible_in(parsed(page(experiment)), "zh-Hans")
+    assert "丢弃内容示例：清洗" in visible_in(parsed(page(experiment)), "zh-Hans")
 
 
 def test_a_text_that_is_empty_is_said_to_be_so(experiment: Path) -> None:
