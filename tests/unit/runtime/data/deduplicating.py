@@ -17,6 +17,7 @@ from runtime.records import Record
 NEAR_SETTINGS = Near(threshold=0.8, permutations=128, ngram=5)
 HAN = [chr(code) for code in range(0x4E00, 0x4E00 + 3000)]
 NO_LINES = Lines(exact=False, min_length=20)
+LARGE = Lines(exact=True, min_length=20)
 
 
 def paragraph(seed: int, length: int = 200) -> str:
