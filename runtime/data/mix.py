@@ -135,8 +135,9 @@ def _count(placed: Placed, mix: Mix, record: Record, count: int) -> None:
     placed.funnel.keep(record)
     for _ in range(count - 1):
         placed.funnel.repeat(record)
-    placed.domains[str(record.meta.get("domain", "general"))] += record.size * count
-    placed.languages[record.language or "und"] += record.size * count
+    size = record.size * count
+    placed.domains[str(record.meta.get("domain", "general"))] += size
+    placed.languages[record.language or "und"] += size
 
 
 def asked(mix: Mix, name: str) -> bool:

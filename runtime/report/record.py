@@ -65,6 +65,7 @@ def _mix(evidence: Evidence) -> JSON:
     config, shares = evidence.configs.get("mix", {}), mix(evidence)
     return {
         **{key: config.get(key) for key in ("budget_bytes", "epochs_max", "synthetic_max", "seed")},
+        **{key: config[key] for key in ("budget_tokens", "exhausted", "temperature") if key in config},
         "target": {share.name: share.target.value for share in shares},
         "realised": {share.name: share.realised.value for share in shares},
         "repeats": {share.name: share.repeats.value for share in shares},
