@@ -1,5 +1,6 @@
 """The pack stages, from records to files, in experiment folders."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from runtime.contracts import format as format_contract
 from runtime.contracts import pack, tokenizer
 from runtime.data import encoding, mindrecord
 from runtime.data.chat import IGNORED
+from runtime.data.rows import scored
 from runtime.faults import InputFault, StageFault
 from runtime.records import Record
 
@@ -117,3 +119,78 @@ def test_a_renamed_file_is_named(ready: Callable[..., Experiment]) -> None:
         (folder / f"train.mindrecord{end}").rename(folder / f"z.mindrecord{end}")
     with pytest.raises(InputFault, match=r"train.mindrecord is missing; train.mindrecord.db is missing; z.mindrecord is not"):
         manifest.verify(folder)
+
+
+@pytest.mark.parametrize(("layout", "tail"), [("separated", "drop"), ("separated", "pad"), ("whole", "pad")])
+def test_layouts_state_their_columns_and_score_what_they_say(ready: Callable[..., Experiment], layout: str, tail: str) -> None:
+    experiment = ready()
+    metrics = experiment.run(pack.PRETRAIN, **{**SETTINGS, "documents": layout, "tail": tail, "shards": 2})
+    facts = manifest.verify(experiment.folder / "packed/pretrain").facts
+    assert tuple(facts["columns"]) == pack.columns_of(layout, tail)
+    for split in ("train", "validation"):
+        rows, told = stored(experiment, "packed/pretrain", split), metrics["splits"][split]
+        ids = np.stack([row["input_ids"] for row in rows])
+        labels = np.stack([row.get("labels", row["input_ids"]) for row in rows])
+        assert int(scored(ids, labels, 0).sum()) == told["trained_tokens"]
+        assert int((ids == 0).sum()) == told.get("pad_tokens", 0)
+        if layout == "whole":
+            assert told["trained_tokens"] == told["tokens"] - told["documents"]
+            assert told["bytes"] == sum(source["bytes"] for source in metrics["train_by_source"].values()) or split == "validation"
+    lengths = metrics["lengths"]["train"]
+    assert sum(lengths["at_most"].values()) == 280
+    assert sum(source["share_of_tokens"] for source in metrics["train_by_source"].values()) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", [{}, {"documents": "whole", "tail": "pad"}])
+def test_workers_shards_and_parts_change_no_row(
+    ready: Callable[..., Experiment], monkeypatch: pytest.MonkeyPatch, documents: list[Record], layout: dict[str, str]
+) -> None:
+    monkeypatch.setattr(records, "PART", records.Limit(40, 10**9))
+    experiment, settings = ready(), {**SETTINGS, **layout}
+    assert len(records.parts(experiment.folder / "corpus/split/train")) == 7
+    experiment.run(pack.PRETRAIN, **settings)
+    alone, rows = experiment.tree("packed/pretrain"), stored(experiment, "packed/pretrain", "train")
+    experiment.configure("../placement", {"workers": 2})
+    experiment.run(pack.PRETRAIN, **settings)
+    assert experiment.tree("packed/pretrain") == alone
+    (experiment.folder / "placement.yaml").unlink()
+    experiment.run(pack.PRETRAIN, **{**settings, "shards": 3})
+    assert sorted(map(tolist, stored(experiment, "packed/pretrain", "train"))) == sorted(map(tolist, rows))
+    monkeypatch.undo()
+    whole = ready("one-part")
+    whole.run(pack.PRETRAIN, **settings)
+    assert [*map(tolist, stored(whole, "packed/pretrain", "train"))] == [*map(tolist, rows)]
+
+
+def tolist(row: dict[str, np.ndarray]) -> list[int]:
+    return row["input_ids"].tolist()
+
+
+def test_twenty_rows_and_more_are_shown_with_what_is_trained(ready: Callable[..., Experiment], documents: list[Record]) -> None:
+    experiment = ready()
+    experiment.run(pack.PRETRAIN, **{**SETTINGS, "documents": "whole", "tail": "pad"})
+    vocabulary = encoding.load(experiment.folder / "tokenizer")
+    rows = [json.loads(line) for line in (experiment.folder / "packed/pretrain/sample.jsonl").read_text("utf-8").splitlines()]
+    train = [row for row in rows if row["id"].startswith("train")]
+    assert 20 <= len(train) < 40 and {row["source"] for row in train} == {"english", "chinese"}
+    found = stored(experiment, "packed/pretrain", "train")
+    for row in train:
+        ids = found[int(row["id"].split()[-1])]["input_ids"].tolist()
+        first, *others = row["segments"]
+        assert first == {"text": "<s>", "trained": False, "special": True}
+        assert "".join(one["text"] for one in row["segments"] if not one["special"]) == vocabulary.decode(ids)
+        assert [one["text"] for one in others if one["trained"] and one["special"]] == ["</s>"] * ids.count(vocabulary.eos)
+        pad = ids.count(vocabulary.pad)
+        assert others[-1] == {"text": f"<pad> x {pad}", "trained": False, "special": True} or pad < 2
+
+
+def test_a_document_longer_than_a_row_is_counted_as_such(ready: Callable[..., Experiment], documents: list[Record]) -> None:
+    experiment = ready()
+    long = Record("long", " ".join(record.text for record in documents), "english")
+    experiment.corpus([long, *documents[20:]], documents[:20])
+    metrics = experiment.run(pack.PRETRAIN, **SETTINGS)
+    told = metrics["lengths"]["train"]["longer_than_a_row"]
+    ids = len(encoding.load(experiment.folder / "tokenizer").encode(long.text)) + 2
+    assert told["documents"] == 1 and told["tokens"] == ids
+    assert told["share_of_tokens"] == round(ids / metrics["splits"]["train"]["tokens"], 6)

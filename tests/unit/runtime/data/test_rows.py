@@ -11,7 +11,7 @@ from samples import texts
 
 from runtime.data.chat import IGNORED
 from runtime.data.encoding import Vocabulary
-from runtime.data.rows import RowCutter, Stream, Unigram, check_ids, document_ids, pad_row, scored
+from runtime.data.rows import Block, RowCutter, Stream, Unigram, WholePacker, check_ids, document_ids, pad_row, scored
 from runtime.faults import StageFault
 
 
@@ -57,6 +57,51 @@ def test_every_id_but_the_first_is_a_label_once_or_dropped(seq_length: int, docu
     assert len(stream) - len(labels) - cutter.dropped_tokens == (1 if rows else 0)
     assert cutter.dropped_tokens < seq_length + 1
     assert cutter.scored_bytes == len(labels)
+
+
+def blocks(cutter: RowCutter | WholePacker, *documents: list[int]) -> list[Block]:
+    stream = Stream.of([(np.asarray(document, np.int32), np.ones(len(document), np.int32)) for document in documents])
+    return [*cutter.add(stream), *cutter.finish()]
+
+
+@given(st.integers(1, 9), st.lists(st.lists(st.integers(1, 99), min_size=1, max_size=12), min_size=1, max_size=8))
+def test_a_tail_that_is_filled_up_scores_every_id_but_the_first(seq_length: int, documents: list[list[int]]) -> None:
+    cutter = RowCutter(seq_length, pad=0)
+    found = blocks(cutter, *documents)
+    ids, labels = (
+        np.concatenate([getattr(block, name) for block in found] or [np.zeros((0, seq_length + 1))]) for name in ("ids", "labels")
+    )
+    stream = [id for document in documents for id in document]
+    counted = scored(ids, labels, 0)
+    assert labels[:, 1:][counted].tolist() == stream[1:]
+    assert int(counted.sum()) == cutter.scored_tokens == cutter.scored_bytes
+    assert int((ids == 0).sum()) == cutter.pad_tokens <= seq_length and ids.shape[1] == seq_length + 1
+
+
+@given(st.integers(1, 9), st.lists(st.lists(st.integers(1, 99), min_size=2, max_size=30), min_size=1, max_size=150))
+def test_whole_documents_are_scored_once_and_never_continued_in_a_row_of_another(seq_length: int, documents: list[list[int]]) -> None:
+    begun = [[1000 + number, *document[1:]] for number, document in enumerate(documents)]  # first ids tell documents apart
+    packer = WholePacker(seq_length, pad=0)
+    found = blocks(packer, *begun)
+    ids, labels = np.concatenate([block.ids for block in found]), np.concatenate([block.labels for block in found])
+    counted = scored(ids, labels, 0)
+    assert sorted(labels[:, 1:][counted].tolist()) == sorted(id for document in begun for id in document[1:])
+    assert (packer.rows, packer.scored_tokens, packer.pad_tokens) == (len(ids), int(counted.sum()), int((ids == 0).sum()))
+    assert packer.scored_bytes == sum(len(document) - 1 for document in begun) and packer.dropped_tokens == 0
+    rows = [[id for id in row if id] for row in ids.tolist()]
+    for document in (document for document in begun if len(document) <= seq_length + 1):
+        (row,) = (row for row in rows if document[0] in row)
+        place = row.index(document[0])
+        assert row[place : place + len(document)] == document
+    assert ((ids[:, 1:] == labels[:, 1:]) | ~counted).all()
+
+
+def test_a_long_document_fills_rows_of_its_own_and_its_rest_is_placed_with_others() -> None:
+    closed, waiting = blocks(WholePacker(4, pad=0), [1, 2, 3], list(range(11, 22)), [5, 6])
+    assert closed.ids.tolist() == [[11, 12, 13, 14, 15], [15, 16, 17, 18, 19], [1, 2, 3, 5, 6]]
+    assert closed.labels.tolist()[2] == [IGNORED, 2, 3, IGNORED, 6]
+    assert waiting.ids.tolist() == [[19, 20, 21, 0, 0]]
+    assert waiting.labels.tolist() == [[IGNORED, 20, 21, IGNORED, IGNORED]]
 
 
 def test_scored_bytes_are_those_of_the_text_before_the_cut(vocabulary: Vocabulary) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from samples import ROOT, TOKENIZER, Experiment, settings, texts
 
-from runtime import manifest
+from runtime import manifest, records
 from runtime.contracts.tokenizer import CONTRACT, SpecialTokens
+from runtime.data import encoding, tokenizer
 from runtime.data.encoding import Vocabulary
-from runtime.data.sentences import MAX_SENTENCE_BYTES, Sentences, split_line
+from runtime.data.sentences import MAX_SENTENCE_BYTES, Sentences, draw, split_line
 from runtime.data.tokenizer import check_special_tokens, train
 from runtime.faults import StageFault
 from runtime.records import Record
@@ -137,3 +138,59 @@ def test_one_core_gives_the_bytes_of_all_cores(kind: str) -> None:
 def test_a_kind_of_model_that_sentencepiece_does_not_know_is_refused() -> None:
     with pytest.raises(StageFault, match=r"SentencePiece refused: .*wordpiece"):
         train(["some text"], settings(model_type="wordpiece"))
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_the_threads_of_a_machine_are_not_those_of_the_training(new_experiment: NewExperiment, documents: list[Record], kind: str) -> None:
+    trees = []
+    for name, threads in (("one", 1), ("a-longer-folder", 4)):
+        experiment = new_experiment(name)
+        experiment.corpus(documents, documents[:9])
+        experiment.configure("../placement", {"threads": threads, "workers": threads})
+        experiment.run(CONTRACT, **{**TOKENIZER, "model_type": kind})
+        trees.append(experiment.tree("tokenizer"))
+    assert trees[0] == trees[1]
+
+
+def test_a_corpus_beyond_the_budget_is_sampled_by_document_whatever_its_order(tmp_path: Path, documents: list[Record]) -> None:
+    total = sum(record.size for record in documents)
+    for folder, order in (("given", documents), ("turned", documents[::-1])):
+        records.write(tmp_path / folder, order)
+    whole = draw(tmp_path / "given", total)
+    assert (whole.documents, whole.bytes, list(whole.of(tmp_path / "given"))) == (300, total, [record.text for record in documents])
+    some = draw(tmp_path / "given", total // 4)
+    chosen = list(some.of(tmp_path / "given"))
+    assert total // 4 - 200 < sum(len(text.encode()) for text in chosen) <= total // 4
+    assert chosen == [record.text for record in documents if record.text in {*chosen}]
+    assert {*draw(tmp_path / "turned", total // 4).of(tmp_path / "turned")} == {*chosen}
+    assert len(list(draw(tmp_path / "given", 1).of(tmp_path / "given"))) == 1
+
+
+def test_the_sample_is_what_is_trained_on_and_is_stated(new_experiment: NewExperiment, documents: list[Record]) -> None:
+    experiment = new_experiment()
+    experiment.corpus(documents, documents[:9])
+    told = experiment.run(CONTRACT, **{**TOKENIZER, "vocab_size": 360, "training_bytes": 9000})["training"]
+    assert 8000 < told["bytes"] <= 9000 and told["documents"] < told["of_documents"] == 300
+    assert told["of_bytes"] == sum(record.size for record in documents)
+
+
+def test_a_user_defined_piece_is_one_id_wherever_the_text_has_it(tmp_path: Path) -> None:
+    asked = settings(user_defined=("owndo", "<number>"))
+    made = tokenizer.write(tmp_path, train(Sentences().of(texts()), asked), asked)
+    text = "a<number>owndoowndo"
+    ids = made.encode(text)
+    assert [made.decode([id]) for id in ids] == ["a", "<number>", "owndo", "owndo"]
+    assert made.decode(ids) == text and not {*ids} & {*made.special.values()}
+
+
+def test_validation_tells_bytes_and_characters_a_token_of_each_source(new_experiment: NewExperiment, documents: list[Record]) -> None:
+    experiment = new_experiment()
+    experiment.corpus(documents, documents[:20])
+    found = experiment.run(CONTRACT, **TOKENIZER)["validation_by_source"]
+    vocabulary = encoding.load(experiment.folder / "tokenizer")
+    for source in ("chinese", "english"):
+        held_out = [record.text for record in documents[:20] if record.source == source]
+        tokens = sum(len(vocabulary.encode(text)) for text in held_out)
+        assert found[source]["tokens"] == tokens
+        assert found[source]["bytes_per_token"] == round(sum(len(text.encode()) for text in held_out) / tokens, 6)
+        assert found[source]["characters_per_token"] == round(sum(map(len, held_out)) / tokens, 6)
