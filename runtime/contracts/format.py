@@ -70,6 +70,6 @@ CONTRACT = Contract(
     inputs=("tokenizer", "synthetic"),
     output="instruct",
     reads_files=("config/template.yaml",),
-    environment=("python", "orjson", "zstandard", "sentencepiece", "xxhash", "numpy"),
+    environment=("python", "orjson", "zstandard", "sentencepiece", "tokenizers", "tiktoken", "xxhash", "numpy"),
     tracked={"data.instruct.truncation": "truncation", "model.seq_length": "seq_length"},
 )
