@@ -118,7 +118,7 @@ def normalise(text: str, policy: str) -> str:
         case "none":
             return text
         case "cjk":
-            return _WIDE.sub(lambda found: found[0].translate(_FULL_WIDTH), text)
+            return text if text.isascii() else _WIDE.sub(lambda found: found[0].translate(_FULL_WIDTH), text)
         case "nfkc":
             return unicodedata.normalize("NFKC", text)
         case _:

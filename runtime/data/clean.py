@@ -39,8 +39,9 @@ def cleaned(record: Record, parameters: Clean, noted: Funnel) -> Record:
     is_page, code = record.meta.get("format") == "html", is_code(record)
     text = page_text(record.text, parameters.html == "main_content") if is_page else record.text
     removed = noted.note(CHARACTERS)
-    text = normalise(tidy(text, removed, code), parameters.normalization)
-    text = text if parameters.normalization == "none" else tidy(text, removed, code)  # folding may leave blanks at line ends
+    tidied = tidy(text, removed, code)
+    text = normalise(tidied, parameters.normalization)
+    text = text if text == tidied else tidy(text, removed, code)  # folding may leave blanks at line ends
     if parameters.boilerplate and not code:
         text = tidy(without_boilerplate(text, noted.note(LINES)))
     if parameters.pii:

@@ -2,12 +2,15 @@
 
 import re
 
+import numpy as np
 import pycld2
+from numpy.typing import NDArray
+
+from runtime.data.signs import HAN, LETTER, kinds_of
 
 UNDETERMINED = "und"  # ISO 639-2
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
-_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
-_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_KANA = ((0x3040, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9F))
+_HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF))
 _LETTER = re.compile(r"[^\W\d_]")
 _NOT_FOR_CLD2 = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]|[^\u0000-\uffff]")
 _HAN_SHARE = 0.2  # one Han character carries about as much as three Latin letters, and Chinese pages quote commands
@@ -23,13 +26,19 @@ def detect(text: str) -> str:
     sample = sampled(text)
     if sample.isascii():
         return _by_letters(sample) if _LETTER.search(sample) else UNDETERMINED
-    han, kana, hangul = (len(script.findall(sample)) for script in (_HAN, _KANA, _HANGUL))
-    letters = len(_LETTER.findall(sample))
+    codes = np.frombuffer(sample.encode("utf-32-le", "surrogatepass"), np.uint32)
+    kinds = kinds_of(codes)
+    letters, han = (int(np.count_nonzero(kinds & kind)) for kind in (LETTER, HAN))
+    kana, hangul = _within(codes, _KANA), _within(codes, _HANGUL)
     if letters and hangul / letters >= _HAN_SHARE:
         return "ko"
     if letters and (han + kana) / letters >= _HAN_SHARE:
         return "ja" if kana / (han + kana) >= _KANA_SHARE else "zh"
     return _by_letters(sample) if letters else UNDETERMINED
+
+
+def _within(codes: NDArray[np.uint32], ranges: tuple[tuple[int, int], ...]) -> int:
+    return sum(int(np.count_nonzero((codes >= first) & (codes <= last))) for first, last in ranges)
 
 
 def sampled(text: str) -> str:

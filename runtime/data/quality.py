@@ -138,7 +138,7 @@ def _symbols(texts: Texts) -> Values:
 
 
 def _stop_words(texts: Texts) -> Values:
-    """How many different stop words there are."""
+    """How many different stop words there are, whatever their case and the signs around them."""
     words = texts.words
     short = np.flatnonzero(words.lengths <= _LONGEST_STOP_WORD + 2 * _TRIMS)
     starts, ends, owner = words.starts[short], words.ends[short], words.owner[short]
@@ -146,18 +146,27 @@ def _stop_words(texts: Texts) -> Values:
     for _ in range(_TRIMS):
         starts += _is(trims, texts.codes[starts]) & (starts < ends - 1)
         ends -= _is(trims, texts.codes[ends - 1]) & (ends > starts + 1)
-    different = np.zeros(len(texts.texts), np.int64)
-    for word in _STOP_WORDS:
-        different += np.bincount(owner[_equal(texts, starts, ends, word)], minlength=len(different)) > 0
-    return different
+    place, known = _among_stop_words(_packed(texts, starts, ends))
+    count = len(_STOP_WORDS)
+    met = np.bincount(owner[known] * count + place[known], minlength=len(texts.texts) * count)
+    return np.count_nonzero(met.reshape(-1, count), axis=1)
 
 
-def _equal(texts: Texts, starts: Whole, ends: Whole, word: str) -> Whole:
-    """Which spans are an English word, whatever its case."""
-    equal = np.flatnonzero(ends - starts == len(word))
-    for offset, letter in enumerate(word):
-        equal = equal[texts.codes[starts[equal] + offset] | 0x20 == ord(letter)]
-    return equal
+def _packed(texts: Texts, starts: Whole, ends: Whole) -> NDArray[np.uint32]:
+    """Each span's first four letters in lower case as one number; of a longer one a number that no stop word has."""
+    packed = np.where(ends - starts > _LONGEST_STOP_WORD, np.uint32(0xFFFFFFFF), np.uint32(0))
+    for offset in range(_LONGEST_STOP_WORD):
+        at = starts + offset
+        letters = np.minimum(texts.codes[np.minimum(at, len(texts.codes) - 1)] | np.uint32(0x20), np.uint32(0xFF))
+        packed |= np.where(at < ends, letters, np.uint32(0)) << np.uint32(8 * offset)
+    return packed
+
+
+def _among_stop_words(packed: NDArray[np.uint32]) -> tuple[Whole, Flags]:
+    """Which stop word each number may be, and whether it is."""
+    numbers = np.sort(np.frombuffer("".join(f"{word:\0<4}" for word in _STOP_WORDS).encode(), "<u4"))
+    place = np.minimum(np.searchsorted(numbers, packed), len(numbers) - 1)
+    return place, numbers[place] == packed
 
 
 @cache
