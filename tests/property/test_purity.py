@@ -117,7 +117,7 @@ import importlib.metadata as metadata, sys
 metadata.version = lambda name: "0.0.1"
 metadata.distributions = lambda **_: iter(())
 metadata.entry_points = lambda **_: ()
-for name in ("mindspore", "mindformers", "dvc", "numpy", "polars", "daft", "sentencepiece"):
+for name in ("mindspore", "mindformers", "dvc", "numpy", "polars", "sentencepiece"):
     sys.modules[name] = None
 """
 REVERSED_FOLDERS = """

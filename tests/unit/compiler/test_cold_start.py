@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "import sys; from compiler.cli import main; code = main(sys.argv[1:]); print(*sorted(sys.modules)); sys.exit(code)"
-STAGES_ALONE = {"mindspore", "mindformers", "dvc", "numpy", "polars", "daft", "sentencepiece", "safetensors", "resiliparse"}
+STAGES_ALONE = {"mindspore", "mindformers", "dvc", "numpy", "polars", "sentencepiece", "safetensors", "resiliparse"}
 NOT_FOR_CHECK = {"rich", "jinja2", "jsonschema", "dvc_data", "ruamel", "compiler.dvc", "compiler.schema", "compiler.sweep"}
 
 
