@@ -14,7 +14,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from typing import Any
 import orjson
 import yaml
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 NAME = "bench"
 TEXT = ("english", "chinese", "poems", "manuals")
 CHAIN = ("ingest", "clean", "dedup", "filter")
@@ -70,15 +71,8 @@ class Experiment:
     def run(self, stage: str, profile: Path | None = None) -> Spent:
         """Run a stage in a process of its own. Raises RuntimeError with its words where it fails."""
         started = ("-c", PROFILED, str(profile)) if profile else ("-m", "runtime")
-        command = [sys.executable, *started, stage]
-        with (self.root / f"{stage}.err").open("wb+") as words:
-            process = subprocess.Popen(command, cwd=self.folder, stderr=words, stdout=words, env=ENVIRONMENT)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                words.seek(0)
-                raise RuntimeError(f"{stage} ended with {process.returncode}: {words.read().decode()[-2000:]}")
-        return Spent(stage, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self.size(stage))
+        took = measured([sys.executable, *started, stage], self.folder)
+        return Spent(stage, took["cpu_seconds"], took["peak_bytes"], self.size(stage))
 
     def metrics(self, stage: str) -> dict[str, Any]:
         """What a stage counted."""
@@ -91,7 +85,17 @@ class Experiment:
             return counted["bytes_in"]
         if stage in ("tokenizer", "pack-pretrain"):
             return self.metrics("split")["bytes_out"]
-        return sum(len(line) for line in (self.root / "instruct.jsonl").open("rb"))
+        return (self.root / "instruct.jsonl").stat().st_size
+
+
+def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str] = ENVIRONMENT) -> dict[str, Any]:
+    """`cpu_seconds` and `peak_bytes` of a command. Raises RuntimeError with its last words where it fails."""
+    run = subprocess.run(
+        [sys.executable, str(HERE / "measured.py"), *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if run.returncode:
+        raise RuntimeError(f"{command[-1]} ended with {run.returncode}: {run.stderr[-2000:]}")
+    return json.loads(run.stdout)
 
 
 def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[str] = ()) -> Experiment:

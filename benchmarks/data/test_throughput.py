@@ -22,7 +22,7 @@ import fates
 import numpy as np
 import orjson
 import pytest
-from experiment import CHAIN, ENVIRONMENT, MB, ROWS, TEXT, Experiment, Spent, prepare
+from experiment import CHAIN, ENVIRONMENT, MB, ROWS, TEXT, Experiment, Spent, measured, prepare
 from pytest_benchmark.fixture import BenchmarkFixture
 
 LEAST, LEAST_WITH_SIEVE, LEAST_ENCODING = 3.5, 2.3, 4.0  # MB in each CPU second
@@ -115,12 +115,7 @@ def test_against_datatrove(corpus: Path, tmp_path: Path, found: dict[str, Any]) 
 
 def _datatrove(python: str, corpus: Path, out: Path) -> float:
     """CPU seconds of the whole chain in one process."""
-    with (out.parent / "datatrove.log").open("wb") as words:
-        process = subprocess.Popen([python, str(HERE / "datatrove_chain.py"), str(corpus), str(out)], stdout=words, stderr=words)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, (out.parent / "datatrove.log").read_text()[-2000:]
-    return usage.ru_utime + usage.ru_stime
+    return measured([python, str(HERE / "datatrove_chain.py"), str(corpus), str(out)], out.parent, os.environ)["cpu_seconds"]
 
 
 def test_growth(corpus: Path, tmp_path: Path, found: dict[str, Any]) -> None:
