@@ -1,0 +1,92 @@
+"""What a given tokenizer becomes: ids of the file in the mindformers files, a dependency of its stage, and no library imported."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from compiler import tokenizer_file
+from compiler.pipeline import Compiled
+from compiler.resolve.tokenizer import special_ids
+from runtime.contracts import vocabulary_file
+from tests.property.contexts import GIVEN
+from tests.property.mutation import Experiments, changed
+
+
+@pytest.fixture(scope="module")
+def experiments(tmp_path_factory: pytest.TempPathFactory) -> Experiments:
+    return Experiments(tmp_path_factory.mktemp("project"))
+
+
+def compiled(experiments: Experiments, **changes: object) -> Compiled:
+    return experiments.compiled(changed(experiments.values, {**GIVEN, **changes}))
+
+
+def config(found: Compiled, name: str) -> dict:
+    (node,) = (node for node in found.graph.stages if node.name == name)
+    return yaml.safe_load(yaml.safe_dump(node.config))
+
+
+def test_special_pieces_of_a_tiktoken_file_are_counted_on_behind_its_last_rank(experiments: Experiments) -> None:
+    found = compiled(experiments)
+    for stage in ("pretrain", "finetune"):
+        model = config(found, stage)["model"]["model_config"]
+        assert {name: model[f"{name}_token_id"] for name in ("pad", "bos", "eos")} == {"pad": 256, "bos": 257, "eos": 258}
+        assert model["vocab_size"] == 261
+
+
+def test_the_file_is_a_dependency_of_its_stage_alone(experiments: Experiments) -> None:
+    depends = {
+        node.name for node in compiled(experiments).graph.stages if any(path.endswith("data/small.tiktoken") for path in node.dependencies)
+    }
+    assert depends == {"tokenizer"}
+
+
+def test_mindformers_own_prediction_is_written_for_sentencepiece_alone(experiments: Experiments) -> None:
+    assert "predict" not in compiled(experiments).graph.apart
+    assert "predict" in experiments.compiled(experiments.values).graph.apart
+
+
+def test_rows_with_padding_are_read_with_their_labels(experiments: Experiments) -> None:
+    values = changed(experiments.values, {"pack.documents": "whole", "pack.tail": "pad"})
+    assert config(experiments.compiled(values), "pretrain")["train_dataset"]["input_columns"] == ["input_ids", "labels"]
+    assert config(experiments.compiled(experiments.values), "pretrain")["train_dataset"]["input_columns"] == ["input_ids"]
+
+
+def test_a_trained_tokenizer_has_the_fixed_ids(experiments: Experiments) -> None:
+    spec = experiments.compiled(experiments.values).spec
+    assert vars(special_ids(spec, experiments.root)) == {"pad": 0, "bos": 1, "eos": 2}
+    assert tokenizer_file.pieces(spec, experiments.root) is None
+
+
+def test_checking_imports_no_tokenizer_library(experiments: Experiments) -> None:
+    program = (
+        "import sys; from compiler.pipeline import compile_experiment; from compiler import tokenizer_file; "
+        "from runtime.contracts import vocabulary_file; "
+        f"print(vocabulary_file.read('tiktoken', open({str(experiments.root / 'data/small.tiktoken')!r}, 'rb').read()).size); "
+        "print([name for name in ('tokenizers', 'tiktoken', 'sentencepiece', 'numpy') if name in sys.modules])"
+    )
+    root = Path(__file__).parents[3]
+    told = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert told.stdout.split("\n")[:2] == ["256", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "why"),
+    [
+        ("hf", b"", "no tokenizer.json"),
+        ("hf", b"[]", "no tokenizer.json"),
+        ("hf", b'{"model": {"vocab": {}}}', "it holds no piece"),
+        ("tiktoken", b"IQ== 0\n", "255 of the 256 bytes have no piece, the first is 0x00"),
+        ("tiktoken", b"IQ== 0 1\n", "line 1 is not"),
+        ("tiktoken", b"\xff\xfe 0\n", "line 1 is not"),
+        ("sentencepiece", b"", "it holds no piece"),
+        ("sentencepiece", b"\x0a\xff\xff\xff\xff\x0f", "no SentencePiece model"),
+        ("sentencepiece", b"version https://git-lfs.github.com/spec/v1\n", "no SentencePiece model"),
+    ],
+)
+def test_what_is_no_vocabulary_is_refused_with_the_reason(kind: str, data: bytes, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        vocabulary_file.read(kind, data)
