@@ -62,6 +62,14 @@ class Renderer:
     template: Template
     vocabulary: Vocabulary
     _known: dict[Parts, tuple[int, ...]] = field(default_factory=dict[Parts, tuple[int, ...]])
+    _heads: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    _ends: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+
+    def __post_init__(self) -> None:
+        for name, role in self.template.roles.items():
+            opening, closing = (() if piece is None else (Piece(piece=piece),) for piece in (role.open, role.close))
+            self._heads[name] = self._ids(opening) + self._ids(role.header)
+            self._ends[name] = self._ids(role.footer) + self._ids(closing)
 
     def render(self, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = "") -> list[Segment]:
         """As the function `render`."""
@@ -70,24 +78,17 @@ class Renderer:
         for index, message in enumerate(turns):
             role, before = self.template.roles[message.role], turns[index - 1].role if index else START
             joint = role.between.get(before)
-            segments.append(Segment(self._head(role) if joint is None else self._ids(joint), turn=index))
+            segments.append(Segment(self._heads[message.role] if joint is None else self._ids(joint), turn=index))
             trained = role.trained and not message.context
             segments += self._body(message, trained, index, where)
             following = turns[index + 1].role if index + 1 < len(turns) else None
             if following is None or message.role not in self.template.roles[following].between:
-                segments += self._end(role, trained, index, last=following is None and not generation_prompt)
+                segments.append(Segment(self._ends[message.role], trained, turn=index))
+                if following is not None or generation_prompt:
+                    segments.append(Segment(self._ids(role.after), turn=index))
         if generation_prompt:
-            segments.append(Segment(self._head(answering_role(self.template)), turn=len(turns)))
+            segments.append(Segment(self._heads[answering_role(self.template)], turn=len(turns)))
         return segments
-
-    def _head(self, role: Role) -> tuple[int, ...]:
-        return self._ids(() if role.open is None else (Piece(piece=role.open),)) + self._ids(role.header)
-
-    def _end(self, role: Role, trained: bool, turn: int, last: bool) -> Iterator[Segment]:
-        closing = () if role.close is None else (Piece(piece=role.close),)
-        yield Segment(self._ids(role.footer) + self._ids(closing), trained, turn=turn)
-        if not last:
-            yield Segment(self._ids(role.after), turn=turn)
 
     def _body(self, message: Message, trained: bool, turn: int, where: str) -> list[Segment]:
         """What a message says: its text, and the tools that it offers or calls."""
@@ -158,9 +159,9 @@ def with_system(template: Template, messages: Sequence[Message]) -> list[Message
     return [Message(SYSTEM, template.default_system, tools=first.tools if first is not None else ()), *others]
 
 
-def answering_role(template: Template) -> Role:
+def answering_role(template: Template) -> str:
     """The role that a model speaks: the first trained one."""
-    return next(role for role in template.roles.values() if role.trained)
+    return next(name for name, role in template.roles.items() if role.trained)
 
 
 def check_order(template: Template, messages: Sequence[Message], where: str = "") -> Sequence[Message]:

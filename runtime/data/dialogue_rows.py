@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from runtime.contracts.format import Format
-from runtime.data.chat import IGNORED, Message, Renderer, Segment, ids_of, labels_of
+from runtime.data.chat import IGNORED, Message, Renderer, Segment, ids_of
 from runtime.data.encoding import Vocabulary
 from runtime.data.instructions import ANSWER
 from runtime.data.ordering import digest, folded
@@ -20,11 +20,16 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """A dialogue as ids; labels: IGNORED where not trained; length: ids before anything was cut."""
+    """A dialogue as ids; marks: one byte an id, 1 where it has a label; length: ids before anything was cut."""
 
     input_ids: list[int]
-    labels: list[int]
+    marks: bytes
     length: int
+
+    @property
+    def labels(self) -> list[int]:
+        """The labels, IGNORED where not trained."""
+        return [id if mark else IGNORED for id, mark in zip(self.input_ids, self.marks, strict=True)]
 
     @property
     def truncated(self) -> bool:
@@ -34,7 +39,7 @@ class Row:
     @property
     def trained(self) -> int:
         """Tokens with a label; the first id of a row can have none."""
-        return len(self.labels) - 1 - self.labels[1:].count(IGNORED)
+        return self.marks.count(1, 1)
 
 
 def keys_of(messages: Sequence[Message]) -> tuple[str, str]:
@@ -70,7 +75,8 @@ class Encoder:
         length = _size(segments)
         if length > self.limit:
             segments = self._shortened(messages, segments, where)
-        row = Row(ids_of(segments), labels_of(segments), length)
+        marks = b"".join((b"\1" if segment.trained else b"\0") * len(segment.ids) for segment in segments)
+        row = Row(ids_of(segments), marks, length)
         if not row.trained:
             raise Unusable(NO_TRAINED_TOKEN)
         return row

@@ -120,7 +120,7 @@ class _Work:
             self._found.example(reason, _example(key, self._task.source, reason, messages[-2:]))
         place = file.tell()
         if row:
-            file.write(row_scratch.blob(row.input_ids, row.labels))
+            file.write(row_scratch.blob(row.input_ids, row.marks))
         counts = (len(row.input_ids), row.trained, row.length) if row else (0, 0, 0)
         verdict = REASONS.index(reason)
         entry = (row_index.key_of(key), row_index.key_of(prompt), place, self._task.number, *counts, self._source, verdict)
