@@ -9,7 +9,7 @@ from compiler.source import Place
 from compiler.suggest import closest, did_you_mean
 from compiler.wording import listed, said
 
-_NO_CHOICE = ("schema", "template")  # folders of specs/ that hold something else than parts of a spec
+_NO_CHOICE = ("schema", "template", "prompt")  # folders of specs/ that hold something else than parts of a spec
 
 
 @dataclass(frozen=True)
