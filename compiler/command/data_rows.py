@@ -75,8 +75,9 @@ def clusters(groups: Iterable[Row], *, colour: bool) -> Iterator[Text]:
         alike = group.get("similarity")
         likeness = [in_language(said(f"similarity {alike}", f"相似度 {alike}"))] if alike is not None else []
         yield _head([str(group.get("kind", "")), count, *likeness])
-        for one in sorted(members, key=lambda member: member.get("id") != group.get("kept")):
-            kept = one.get("id") == group.get("kept")
+        ordered = sorted(members, key=lambda member: member.get("id") != group.get("kept"))
+        for place, one in enumerate(ordered):  # copies within a source have one id: only the first of them stays
+            kept = place == 0 and one.get("id") == group.get("kept")
             mark = in_language(said("kept   ", "保留 ") if kept else said("dropped", "丢弃 "))
             text = " ".join(visible(str(one.get("text") or "")[:MEMBER_CHARACTERS]).split())
             yield Text.assemble("  ", (mark, "green" if kept and colour else ""), f" {one.get('source', '')} {one.get('id', '')}  {text}")

@@ -135,14 +135,16 @@ def test_colours_of_a_row_on_a_terminal() -> None:
 
 
 def test_groups_of_duplicates_show_what_was_kept_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    members = [{"id": "a", "source": "book", "text": "one\ntwo"}, {"id": "b", "source": "poems", "text": "one two"}]
+    copy = {"id": "b", "source": "poems", "text": "one two"}
+    members = [{"id": "a", "source": "book", "text": "one\ntwo"}, copy, copy]
     (folder / "corpus/dedup").mkdir()
     lines(folder / "corpus/dedup/clusters.jsonl", [{"kind": "near_duplicate", "kept": "b", "similarity": 0.9, "members": members}])
     write(folder / "metrics/dedup.json", {**flow(2, 1, 20), "sources": {"book": flow(1, 0, 10), "poems": flow(1, 1, 10)}})
     assert main(["data", "demo", "dedup", "--clusters"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "near_duplicate  2 documents  similarity 0.9",
+        "near_duplicate  3 documents  similarity 0.9",
         "  kept    poems b  one two",
+        "  dropped poems b  one two",
         "  dropped book a  one two",
         "",
     ]
