@@ -118,7 +118,9 @@ def _tasks(stage: Stage[Ingest], listed: Mapping[str, list[RawFile]], surveys: M
 def _read(task: Task) -> Done:
     reader = Reader(task.source, task.description, task.settings)
     records.write(task.folder, _documents(reader, task.pieces), task.part)
-    hashes = {file.relative: reader.hashes.get(file.relative) or _hash(file) for file in (piece.file for piece in task.pieces if piece.whole)}
+    hashes = {
+        file.relative: reader.hashes.get(file.relative) or _hash(file) for file in (piece.file for piece in task.pieces if piece.whole)
+    }
     files = sum(piece.last for piece in task.pieces)
     return Done(task.source, task.folder, files, reader.funnel, reader.seen, reader.quarantine, hashes)
 
