@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import zstandard
 
 from runtime import records
 from runtime.contracts import pack
@@ -165,10 +166,12 @@ def layout_of(parameters: Pack) -> str:
 
 
 def extent(folder: Path) -> tuple[int, int]:
-    """(documents, UTF-8 bytes of text) of a folder of records."""
+    """(documents, bytes of their JSON: no less than their text has) of a folder of records, without reading the JSON."""
     documents = size = 0
-    for row in records.read_rows(folder):
-        documents, size = documents + 1, size + len(row["text"].encode())
+    for path in records.parts(folder):
+        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
+            while block := stream.read(1 << 20):
+                documents, size = documents + block.count(b"\n"), size + len(block)
     return documents, size
 
 

@@ -96,7 +96,16 @@ def test_a_large_file_gets_room_for_its_table_of_pages(tmp_path: Path) -> None:
 
 
 def test_rows_that_do_not_come_back_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = mindrecord.read
-    monkeypatch.setattr(mindrecord, "read", lambda folder, file: list(read(folder, file))[1:])
+    blocks = mindrecord.blocks
+    monkeypatch.setattr(mindrecord, "blocks", lambda *given: [{"input_ids": block["input_ids"][1:]} for block in blocks(*given)])
     with pytest.raises(StageFault, match="49 rows come back of 50"):
         write(tmp_path / "a")
+    monkeypatch.setattr(mindrecord, "blocks", lambda *given: [{"input_ids": block["input_ids"] + 1} for block in blocks(*given)])
+    with pytest.raises(StageFault, match="other values come back in 50 rows"):
+        write(tmp_path / "b")
+
+
+def test_rows_of_many_lengths_come_back_too(tmp_path: Path) -> None:
+    some = [{"input_ids": np.arange(length)} for length in (3, 1, 7)]
+    mindrecord.write(tmp_path, "train", some, columns=("input_ids",))
+    assert [row["input_ids"].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [list(range(n)) for n in (3, 1, 7)]
