@@ -159,7 +159,9 @@ def _write_part(task: WriteTask) -> int:
     choices = np.empty(len(entries), CHOICE)
     choices["row"], choices["copy"] = np.arange(len(entries)), copies
     stored = _stored(entries, task.scratch)
-    return records.write_part(task.target, (_as_dict(entries, choice, stored, task.names) for choice in choices))
+    ids, sources = row_index.ids_of(entries, choices), entries["source"].tolist()
+    rows = zip(ids, sources, stored, strict=True)
+    return records.write_part(task.target, (_as_dict(id, task.names[source], row) for id, source, row in rows))
 
 
 def _stored(entries: Entries, scratch: Path) -> list[row_scratch.Stored]:
@@ -175,21 +177,16 @@ def _stored(entries: Entries, scratch: Path) -> list[row_scratch.Stored]:
     return [row for row in found if row is not None]
 
 
-def _as_dict(entries: Entries, choice: Any, stored: Sequence[row_scratch.Stored], names: Sequence[str]) -> dict[str, Any]:
-    row = stored[int(choice["row"])]
-    source = names[int(entries["source"][choice["row"]])]
-    told = {"input_ids": row.input_ids.tolist(), "labels": row.labels.tolist(), "source": source}
-    return {"id": row_index.id_of(entries, choice), **told}
+def _as_dict(id: str, source: str, row: row_scratch.Stored) -> dict[str, Any]:
+    return {"id": id, "input_ids": row.input_ids.tolist(), "labels": row.labels.tolist(), "source": source}
 
 
 def write_samples(stage: Stage[Format], usable: Entries, names: Sequence[str], vocabulary: Vocabulary) -> None:
     """`sample.jsonl`: rows of all sources with their masks; `sample.txt`: the first row of each source as text."""
     scratch, first = stage.scratch / "rows", [int(np.flatnonzero(usable["source"] == source)[0]) for source in np.unique(usable["source"])]
     chosen = usable[sample_of(usable)]
-    rows = zip(chosen, _stored(chosen, scratch), strict=True)
-    told = (
-        (row_index.name_of(entry["key"]), names[int(entry["source"])], row.input_ids.tolist(), row.labels.tolist()) for entry, row in rows
-    )
+    rows = zip(row_index.names_of(chosen["key"]), chosen["source"].tolist(), _stored(chosen, scratch), strict=True)
+    told = ((id, names[int(source)], row.input_ids.tolist(), row.labels.tolist()) for id, source, row in rows)
     masked_text.write(stage.out / masked_text.FILE, told, vocabulary)
     texts = {
         names[int(entry["source"])]: masked_text.marked(row.input_ids.tolist(), row.labels.tolist(), vocabulary)

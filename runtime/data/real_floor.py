@@ -36,9 +36,7 @@ def floored(entries: Entries, choices: NDArray[Any], parameters: Format) -> NDAr
             fix="add a source that people wrote, or set data.instruct.synthetic_max=1",
         )
     places = np.flatnonzero(written)
-    ranks = np.fromiter(
-        (rank(parameters.seed, "floor", row_index.id_of(entries, choices[place])) for place in places), np.uint64, len(places)
-    )
+    ranks = np.fromiter((rank(parameters.seed, "floor", id) for id in row_index.ids_of(entries, choices[places])), np.uint64, len(places))
     left_out = places[np.lexsort((ranks, choices["copy"][places]))][allowed:]
     return np.delete(choices, left_out)
 

@@ -1,9 +1,10 @@
-"""What the format stage remembers of every row while the rows themselves wait in scratch files: INDEX.itemsize bytes a row.
+"""What the format stage remembers of every row while the rows themselves wait in scratch files: INDEX.itemsize (60) bytes a row,
+and some 170 more while they are brought into order.
 
 Rows are chosen and ordered here, on NumPy arrays; the files are read again only to write the result.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +27,15 @@ INDEX = np.dtype(
         *((name, "<i2") for name in ("source", "verdict")),
     ]
 )
+BLOCK = 10_000  # fingerprints that are written together
 CHOICE = np.dtype([("row", "<i8"), ("copy", "<i4")])
 
 
-def name_of(key: NDArray[np.uint64]) -> str:
-    """A fingerprint as it is written: 32 hexadecimal digits."""
-    return f"{int(key[0]):016x}{int(key[1]):016x}"
+def names_of(keys: NDArray[np.uint64]) -> Iterator[str]:
+    """Fingerprints, (rows, 2), as they are written: 32 hexadecimal digits each."""
+    for start in range(0, len(keys), BLOCK):
+        digits = keys[start : start + BLOCK].astype(">u8").tobytes().hex()
+        yield from (digits[place : place + 32] for place in range(0, len(digits), 32))
 
 
 def key_of(name: str) -> tuple[int, int]:
@@ -54,8 +58,7 @@ def split_rows(entries: Entries, share: float, seed: int) -> NDArray[np.bool_]:
     """
     prompts, group = np.unique(entries["prompt"], axis=0, return_inverse=True)
     group, sizes = group.reshape(-1), np.bincount(group.reshape(-1), minlength=len(prompts))
-    ranks = np.fromiter((rank(seed, name_of(prompt)) for prompt in prompts), np.uint64, len(prompts))
-    order = np.argsort(ranks, kind="stable")
+    order = _by_rank(names_of(prompts), len(prompts), seed)
     wanted = max(1, round(share * len(entries)))
     held_before = np.concatenate([[0], np.cumsum(sizes[order])[:-1]]) if len(order) else order
     chosen = np.zeros(len(prompts), np.bool_)
@@ -93,20 +96,22 @@ def _choices(rows: Places, count: int) -> NDArray[Any]:
 
 
 def _in_hashed_order(entries: Entries, rows: Places, seed: int) -> Places:
-    ranks = np.fromiter((rank(seed, name_of(entries["key"][row])) for row in rows), np.uint64, len(rows))
-    return rows[np.argsort(ranks, kind="stable")]
+    return rows[_by_rank(names_of(entries["key"][rows]), len(rows), seed)]
 
 
-def id_of(entries: Entries, choice: Any) -> str:
-    """The id of a chosen row; a repeated one has `#1`, `#2` ... behind it."""
-    name = name_of(entries["key"][choice["row"]])
-    return f"{name}#{choice['copy']}" if choice["copy"] else name
+def ids_of(entries: Entries, choices: NDArray[Any]) -> Iterator[str]:
+    """The ids of chosen rows; a repeated one has `#1`, `#2` ... behind it."""
+    names = names_of(entries["key"][choices["row"]])
+    return (f"{name}#{copy}" if copy else name for name, copy in zip(names, choices["copy"].tolist(), strict=True))
 
 
 def shuffled(entries: Entries, choices: NDArray[Any], seed: int) -> NDArray[Any]:
     """The choices in the order of their ranks."""
-    ranks = np.fromiter((rank(seed, id_of(entries, choice)) for choice in choices), np.uint64, len(choices))
-    return choices[np.argsort(ranks, kind="stable")]
+    return choices[_by_rank(ids_of(entries, choices), len(choices), seed)]
+
+
+def _by_rank(ids: Iterable[str], count: int, seed: int) -> Places:
+    return np.argsort(np.fromiter((rank(seed, id) for id in ids), np.uint64, count), kind="stable")
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def test_weights_over_and_undersample_and_equal_ones_take_all() -> None:
 def test_repeated_rows_get_ids_of_their_own() -> None:
     rows = entries([(1, 1, 0), (2, 2, 1)])
     made = weigh(rows, [1.0, 3.0], 1)
-    assert sorted(row_index.id_of(rows, choice)[-3:] for choice in made) == ["002", "2#1"]
+    assert sorted(id[-3:] for id in row_index.ids_of(rows, made)) == ["002", "2#1"]
 
 
 def test_a_key_that_came_before_is_a_duplicate_whatever_its_place() -> None:
