@@ -58,7 +58,7 @@ def run(stage: Stage[Ingest]) -> None:
     """Read every source into records; see the module."""
     sources = stage.parameters.sources
     listed = {name: _files(stage, name, source) for name, source in sources.items()}
-    surveys = {name: _surveyed(stage, source, listed[name]) for name, source in sources.items()}
+    surveys = _surveyed(stage, listed)
     tasks = list(_tasks(stage, listed, surveys))
     funnel, seen, bad = Funnel(sources), Observations(), Quarantine()
     hashes = {name: {file: survey.sha256 for file, survey in known.items()} for name, known in surveys.items()}
@@ -99,12 +99,21 @@ def _files(stage: Stage[Ingest], name: str, source: Source) -> list[RawFile]:
     return files_of(stage.place_of(source.made), name, source)
 
 
-def _surveyed(stage: Stage[Ingest], source: Source, files: Sequence[RawFile]) -> dict[str, Survey]:
-    """What is known of the long files of a source, by their path below it."""
-    hints = Hints(stage.parameters.encodings, False, source.language)
-    tasks = [SurveyTask(file, hints, pieces.GROUP) for file in files if pieces.is_long(file, source.format)]
-    found = engine.each(pieces.survey, tasks, stage.placement)
-    return {task.file.relative: survey for task, survey in zip(tasks, found, strict=True)}
+def _surveyed(stage: Stage[Ingest], listed: Mapping[str, Sequence[RawFile]]) -> dict[str, dict[str, Survey]]:
+    """What is known of the long files of each source, by their path below it."""
+    found: dict[str, dict[str, Survey]] = {name: {} for name in listed}
+    tasks = [(name, task) for name, files in listed.items() for task in _to_survey(stage.parameters, name, files)]
+    if tasks:
+        surveys = engine.each(pieces.survey, [task for _, task in tasks], stage.placement)
+        for (name, task), survey in zip(tasks, surveys, strict=True):
+            found[name][task.file.relative] = survey
+    return found
+
+
+def _to_survey(settings: Ingest, name: str, files: Sequence[RawFile]) -> list[SurveyTask]:
+    source = settings.sources[name]
+    hints = Hints(settings.encodings, False, source.language)
+    return [SurveyTask(file, hints, pieces.GROUP) for file in files if pieces.is_long(file, source.format)]
 
 
 def _tasks(stage: Stage[Ingest], listed: Mapping[str, list[RawFile]], surveys: Mapping[str, Mapping[str, Survey]]) -> Iterator[Task]:
