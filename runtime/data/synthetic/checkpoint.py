@@ -100,12 +100,16 @@ class Checkpoint:
         window = Window(ROWS, int(self._described.config["seq_length"]), self._vocabulary.pad)
         prompts = [self._prompt(request) for request in requests]
         fitting = [prompt for prompt in prompts if len(prompt) < window.width]
-        body = requests[0].body
-        sampling = Sampling(float(body.get("temperature", 1.0)), body.get("top_p"), self._seed)
-        ends = frozenset({*chat.stop_ids(self._template, self._vocabulary), self._vocabulary.pad})
-        limit = int(body.get("max_tokens") or body["max_completion_tokens"])
-        made = iter(generation.greedy(sampling.over(self._scorer.next_logits), fitting, ends, limit, window, finished=finished))
+        made = iter(self._made(fitting, requests[0], window, finished) if fitting else ())
         return [self._answer(prompt, next(made)) if len(prompt) < window.width else _none(prompt) for prompt in prompts]
+
+    def _made(
+        self, prompts: Sequence[Sequence[int]], asked: Request, window: Window, finished: Callable[[], None]
+    ) -> list[generation.Answer]:
+        sampling = Sampling(float(asked.body.get("temperature", 1.0)), asked.body.get("top_p"), self._seed)
+        ends = frozenset({*chat.stop_ids(self._template, self._vocabulary), self._vocabulary.pad})
+        limit = int(asked.body.get("max_tokens") or asked.body["max_completion_tokens"])
+        return generation.greedy(sampling.over(self._scorer.next_logits), prompts, ends, limit, window, finished=finished)
 
     @cached_property
     def _scorer(self) -> Any:
