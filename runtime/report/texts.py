@@ -93,7 +93,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "filter": ("filter", "过滤"),
     "mix": ("mix", "混合"),
     "split": ("split", "划分"),
-    "sieve": ("train the sieve", "训练筛选模型"),
     "synthesize": ("synthesize", "合成"),
     "sieve": ("perplexity sieve", "困惑度筛选"),
     "stage_step": ("Step", "步骤"),
