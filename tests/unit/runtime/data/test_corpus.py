@@ -1,10 +1,13 @@
 """The corpus stages together: same bytes whatever the machine does, counts that add up, nothing half-written."""
 
+import gzip
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,9 +15,11 @@ import pytest
 import yaml
 from corpora import STAGES, Project, lines_of, source
 
-from runtime import manifest
+from runtime import engine, manifest, records
+from runtime.data import pieces
 from runtime.data.ordering import fingerprint
 from runtime.faults import StageFault
+from runtime.records import Limit
 
 ROOT = Path(__file__).parents[4]
 WORDS = ("library", "reader", "shelf", "window", "morning", "garden", "river", "letter", "teacher", "station")
@@ -75,6 +80,56 @@ def test_workers_threads_and_hash_seeds_change_no_byte(project: Project) -> None
         for name in STAGES:
             subprocess.run([sys.executable, "-m", "runtime", name], check=True, env=environment(hash_seed), capture_output=True)
         assert project.results() == expected
+
+
+def pile(project: Project) -> None:
+    """More of everything: copies, near copies, pages, tables, archives, rows that cannot be read, files of other encodings."""
+    rows = [{"text": english(1000 + number // 2) + f" Row {number % 7}."} for number in range(300)]
+    project.put("data/raw/rows/a.jsonl", lines_of(*rows[:150]) + "[]\n" + lines_of(*rows[150:]))
+    project.put("data/raw/rows/b.jsonl.gz", gzip.compress(lines_of(*rows[:80]).encode()))
+    table = "".join(f'{number},"{chinese(500 + number)}\n{chinese(507 + number)}"\n' for number in range(200))
+    project.put("data/raw/table/a.csv", "id,text\n" + table + "1,2,3\n")
+    for number in range(60):
+        encoding = ("utf-8", "gb18030", "utf-16")[number % 3]
+        text = f"这是第{number}篇说明文字，介绍图书馆的第{number * 7}间阅览室。\n\n读者可以在那里借阅{number * 13}本书。\n"
+        project.put(f"data/raw/notes/{number % 5}/{number}.txt", text.encode(encoding))
+    more = {
+        "rows": source("data/raw/rows", "jsonl", "text"),
+        "table": source("data/raw/table/*.csv", "csv", "text"),
+        "notes": source("data/raw/notes/**/*.txt", "text", language="zh"),
+    }
+    project.config["ingest"]["sources"].update(more)
+    project.config["mix"]["sources"].update({name: {"weight": 1.0, "synthetic": False} for name in more})
+
+
+@pytest.mark.slow
+def test_neither_workers_nor_the_engine_change_a_byte(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "PART", Limit(25, 20_000))
+    monkeypatch.setattr(pieces, "GROUP", 10_000)
+    pile(project)
+    project.run(*STAGES)
+    expected = project.results()
+    assert min(len(records.parts(project.folder / "corpus" / name)) for name in STAGES[:4]) > 8
+    assert project.metrics("ingest")["dropped"] == {"not_an_object": 1, "wrong_columns": 1}
+    with one_cluster():
+        for placement in ("workers: 2\n", "workers: 4\nthreads: 1\n", "workers: 2\nengine: ray\n"):
+            (project.folder / "placement.yaml").write_text(placement)
+            project.run(*STAGES)
+            found = project.results()
+            assert sorted(found) == sorted(expected)
+            assert [name for name in expected if found[name] != expected[name]] == [], placement
+
+
+@contextmanager
+def one_cluster() -> Iterator[None]:
+    """A Ray cluster that all stages use, since each of them would start one."""
+    ray = engine._ray()
+    code = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False, runtime_env=code)
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def environment(hash_seed: str) -> dict[str, str]:
