@@ -15,9 +15,12 @@ from runtime import manifest, records
 from runtime.contracts import format as format_contract
 from runtime.contracts import pack, tokenizer
 from runtime.data import dialogue_bins, encoding, mindrecord
-from runtime.data.chat import IGNORED
+from runtime.data.chat import IGNORED, Message, Template, ids_of, labels_of, render
 from runtime.data.dialogue_bins import together, windows
+from runtime.data.encoding import Vocabulary
 from runtime.data.pack_dialogues import join
+from runtime.evaluation import questions
+from runtime.evaluation.cases import Case
 from runtime.faults import StageFault
 from runtime.records import Record
 
@@ -114,3 +117,15 @@ def test_ids_that_the_model_has_not_are_refused(formatted: Experiment) -> None:
     (folder / manifest.NAME).write_bytes(manifest.encode(manifest.describe(folder, "format", made.counts, made.facts)))
     with pytest.raises(StageFault, match="token id 9999 is outside the vocabulary"):
         formatted.run(pack.INSTRUCT, **SETTINGS)
+
+
+def test_a_case_is_found_in_any_dialogue_of_a_row(template: Template, vocabulary: Vocabulary) -> None:
+    made = []
+    for asked in ("a", "seen", "b"):
+        segments = render(template, vocabulary, [Message("user", asked), Message("assistant", "x")])
+        made.append({"id": asked, "source": "s", "input_ids": ids_of(segments), "labels": labels_of(segments)})
+    row = join(made)
+    asked = [Case(id=name, group="g", instruction=name, reference="y", line=1) for name in ("new", " SEEN ")]
+    core, training = questions.ask(asked, template, vocabulary, 64, "core.jsonl"), [(row["input_ids"], row["labels"])]
+    assert not questions.overlap(core, training, vocabulary)
+    assert [found.case.id for found in questions.overlap(core, training, vocabulary, several=True)] == [" SEEN "]

@@ -1,0 +1,67 @@
+"""The templates of the repository are accepted with the pieces that they state, and refused without, at their lines."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from compiler.diagnostics import Faults
+from compiler.resolve.template import template
+from compiler.spec.tokenizer import SpecialTokens
+
+ROOT = Path(__file__).parents[3]
+PIECES = {
+    "chatml": ("<|im_start|>", "<|im_end|>"),
+    "llama2": ("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>"),
+    "llama3": ("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+    "plain": (),
+    "qwen": ("<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"),
+}
+
+
+def spec(name: str, user: tuple[str, ...]) -> Any:
+    """As much of a spec as decides about a template."""
+    special = SpecialTokens(bos="<|begin_of_text|>" if name == "llama3" else "<s>", user=user)
+    return SimpleNamespace(data=SimpleNamespace(instruct=SimpleNamespace(template=name)), tokenizer=SimpleNamespace(special_tokens=special))
+
+
+def test_all_templates_are_known() -> None:
+    assert {file.stem for file in (ROOT / "specs/template").glob("*.yaml")} == {*PIECES}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_a_template_is_accepted_with_its_pieces(name: str) -> None:
+    assert "assistant" in template(spec(name, PIECES[name]), ROOT)["roles"]
+
+
+@pytest.mark.parametrize(("name", "lacking"), [(name, piece) for name, pieces in PIECES.items() for piece in pieces])
+def test_each_piece_that_the_tokenizer_lacks_is_named_at_its_line(name: str, lacking: str) -> None:
+    with pytest.raises(Faults) as refused:
+        template(spec(name, tuple(piece for piece in PIECES[name] if piece != lacking)), ROOT)
+    for fault in refused.value.diagnostics:
+        assert (fault.code, fault.message) == ("MS0027", f"{lacking} is no special piece of the tokenizer")
+        assert fault.place is not None and lacking in fault.place.text and "tokenizer.special_tokens.user" in fault.fix
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('close: "</s>"', "close: null", "roles.assistant.close: an answer has no end"),
+        ("between: {system:", "between: {assistant:", "roles.user.between.assistant: assistant is no role without labels"),
+        ("between: {system:", "between: {systm:", "roles.user.between.systm: systm is no role without labels"),
+        ('{piece: "<<SYS>>"}', '{pieces: "<<SYS>>"}', "roles.system.header[1]"),
+        ('{piece: "<<SYS>>"}', '{piece: "<s>"}', "roles.system.header[1].piece: <s> begins the row"),
+        ("instruction_input:", "default_systm: a\ninstruction_input:", "default_systm: Extra inputs are not permitted"),
+        ("instruction_input:", "tools: {before: a, after: b, indent: -1}\ninstruction_input:", "tools.indent"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(tmp_path: Path, before: str, after: str, message: str) -> None:
+    folder = tmp_path / "specs/template"
+    folder.mkdir(parents=True)
+    content = (ROOT / "specs/template/llama2.yaml").read_text("utf-8")
+    assert before in content
+    (folder / "llama2.yaml").write_text(content.replace(before, after), "utf-8")
+    with pytest.raises(Faults) as refused:
+        template(spec("llama2", PIECES["llama2"]), tmp_path)
+    assert message in str(refused.value)
