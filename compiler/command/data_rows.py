@@ -8,8 +8,8 @@ from rich.text import Text
 from compiler.wording import in_language, said
 
 Row = Mapping[str, Any]
-TEXTS = ("text", "segments", "reason", "source", "id", "language")
-MEMBER_CHARACTERS = 200
+TEXTS = ("text", "row", "segments", "reason", "source", "id", "language")
+MEMBER_CHARACTERS, DROPPED_CHARACTERS = 200, 500
 
 
 def in_turn(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -22,10 +22,12 @@ def in_turn(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
 
 
 def dropped(rows: Iterable[Row], *, colour: bool) -> Iterator[Text]:
-    """Each with its reason first."""
+    """Each with its reason first; of a long one, such as a row that could not be read, the beginning."""
     for row in rows:
         yield _head([str(row.get("reason", "")), *_told(row)])
-        yield Text(f"{visible(str(row.get('text') or '')).rstrip()}\n", style="dim" if colour else "")
+        text = str(row.get("text") or row.get("row") or "")
+        more = "…" if len(text) > DROPPED_CHARACTERS else ""
+        yield Text(f"{visible(text[:DROPPED_CHARACTERS]).rstrip()}{more}\n", style="dim" if colour else "")
 
 
 def sample(rows: Sequence[Row], *, colour: bool) -> Iterator[Text]:
@@ -110,7 +112,8 @@ def _told(row: Row) -> list[str]:
         str(row.get("id") or ""),
         str(row.get("language") or ""),
     ]
-    others = [f"{key} {value}" for key, value in row.items() if key not in TEXTS and isinstance(value, str | int | float) and value != ""]
+    told = {key: value for key, value in row.items() if key not in TEXTS and value not in ("", None) and not isinstance(value, bool)}
+    others = [f"{key} {value}" for key, value in told.items() if isinstance(value, str | int | float)]
     return [visible(word) for word in (*named, *others) if word]
 
 

@@ -98,11 +98,20 @@ def test_all_dropped_documents_and_no_text_steers_the_terminal(
 
 
 def test_rows_that_could_not_be_read_tell_their_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"source": "book", "reason": "not_json", "file": "data/a.jsonl", "line": 7, "offset": 120, "text": "{bad"}
+    row = {
+        "source": "book",
+        "file": "data/a.jsonl",
+        "line": 7,
+        "offset": 120,
+        "reason": "not_json",
+        "bytes": 4,
+        "cut": False,
+        "row": "{bad",
+    }
     lines(folder / "corpus/ingest/quarantine.jsonl", [row])
     assert main(["data", "demo", "ingest", "--dropped"]) == 0
-    head = capsys.readouterr().out.splitlines()[0]
-    assert head == "not_json  book  file data/a.jsonl  line 7  offset 120"
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:2] == ["not_json  book  file data/a.jsonl  line 7  offset 120  bytes 4", "{bad"]
 
 
 @pytest.mark.parametrize("arguments", [["--sample", "3"], ["--sample=3"]])
