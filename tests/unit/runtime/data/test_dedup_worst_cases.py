@@ -89,13 +89,17 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     corpus = Corpus(records.parts(folder / "in"), folder / "work", folder / "out", [], Placement(workers=2))
     Deduplication(settings(lines=LARGE), corpus).run()
-    print(*(resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    own = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    print(int(own.split()[1]) * 1024, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
 """
-MOST = 600_000_000  # bytes of any process, whatever the corpus
+MOST = 250_000_000  # bytes of the stage's process, and of a worker
 
 
 def peaks(folder: Path, megabytes: int) -> tuple[int, int]:
-    """Bytes that were resident at most: of the stage's process, and of the larger of two workers."""
+    """Bytes that were resident at most: of the stage's process, and of the larger of two workers.
+
+    Its own peak is read from the kernel's status, because that of `getrusage` starts with what the calling process had.
+    """
     (folder / "out").mkdir(parents=True)
     records.write(folder / "in", corpus(megabytes))
     script = folder / "measured.py"
@@ -123,7 +127,5 @@ def corpus(megabytes: int) -> Iterator[Record]:
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
-    small, large = peaks(tmp_path / "small", 20), peaks(tmp_path / "large", 60)
-    assert max(large) < MOST
-    assert all(now < 1.25 * before for before, now in zip(small, large, strict=True))
+def test_memory_is_that_of_a_part_and_a_partition(tmp_path: Path) -> None:
+    assert max(peaks(tmp_path, 60)) < MOST
