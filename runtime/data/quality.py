@@ -1,12 +1,14 @@
 """What each quality rule of `runtime.contracts.rules` measures, and the judgement by its limit.
 
-Rules are judged over many texts at a time, with arrays (`runtime.data.measures`); a text that is long is a batch of its own.
+Rules are judged over many texts at a time, with arrays (`runtime.data.measures`). A text of over two million characters is
+judged by so many of its first ones, which bounds the memory.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ Values = NDArray[np.number]
 Limits = Mapping[str, float | None]
 
 _BATCH = 300_000  # characters: what the arrays of a batch take stays in the cache of a processor
+_LONGEST = 2_000_000  # characters that are judged of one text
 _STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")
 _LONGEST_STOP_WORD, _TRIMS = 4, 3  # letters; signs that are taken off each end of a word
 _TRIMMED = ".,;:!?\"'()"
@@ -46,7 +49,7 @@ def rule_set(name: str, limits: Limits | None = None) -> RuleSet:
 def reasons(texts: Sequence[str], name: str, limits: Limits | None = None) -> list[str | None]:
     """For each text the first document rule of the set that drops it, None where it passes. Raises StageFault for an unknown set."""
     bounds = rule_set(name, limits).documents
-    found = (_reasons(batch, bounds) for batch in batches(texts)) if bounds else [[None] * len(texts)]
+    found = (_reasons(batch, bounds) for batch in batches([text[:_LONGEST] for text in texts])) if bounds else [[None] * len(texts)]
     return [reason for batch in found for reason in batch]
 
 
@@ -56,7 +59,18 @@ def without_lines(texts: Sequence[str], name: str, limits: Limits | None = None)
     taken: Counter[str] = Counter()
     if not bounds:
         return list(texts), taken
-    return [text for batch in batches(texts) for text in _without_lines(batch, bounds, taken)], taken
+    pieces = [_pieces(text) for text in texts]
+    kept = (piece for batch in batches([piece for text in pieces for piece in text]) for piece in _without_lines(batch, bounds, taken))
+    return ["\n".join(piece for piece in islice(kept, len(text)) if piece or len(text) == 1) for text in pieces], taken
+
+
+def _pieces(text: str) -> list[str]:
+    """A long text in pieces of whole lines, so that what a piece takes in memory is bounded."""
+    pieces: list[str] = []
+    while len(text) > _LONGEST and (end := text.find("\n", _LONGEST)) >= 0:
+        pieces.append(text[:end])
+        text = text[end + 1 :]
+    return [*pieces, text]
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:

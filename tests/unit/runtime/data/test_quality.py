@@ -187,3 +187,11 @@ PROGRAM = "def area(width, height):\n    if width < 0:\n        raise ValueError
 )
 def test_rules_for_code(text: str, reason: str | None) -> None:
     assert quality.reasons([text], "code") == [reason]
+
+
+def test_a_long_text_is_judged_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n".join([f"{prose(n, 3)}\nnot a sentence" for n in range(30)])
+    whole = quality.without_lines([text, prose(1)], "c4")
+    monkeypatch.setattr(quality, "_LONGEST", 500)
+    assert quality.without_lines([text, prose(1)], "c4") == whole
+    assert quality.reasons([f"{chinese(1, 800)}{'#' * 9_000}"], "chinese_web") == [None]
