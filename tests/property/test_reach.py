@@ -36,6 +36,7 @@ DIVIDED += ("parallel", "parallel_config")
 DEPENDENCIES = (
     ".path",
     ".cases",
+    ".classifier.rows",
     ".reference",
     ".prompt",
     ".transcript",
