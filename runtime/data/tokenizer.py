@@ -209,6 +209,8 @@ def _take(stage: Stage[Tokenizer], corpus: Path) -> None:
                 "changed": total.lost.total(),
                 "of": total.characters,
                 "most_frequent_changed": total.most_lost(given.LOSS_SHOWN),
+                "without_piece": None,
+                "without_piece_reason": "the tokenizer is given",
             },
             **_validation(held_out),
             "warnings": told,

@@ -128,8 +128,9 @@ def tokenizer_facts(evidence: Evidence) -> JSON:
 
 
 def _special(tokens: Mapping[str, Any] | None) -> list[str]:
-    named = [str(value) for key, value in (tokens or {}).items() if key != "user"]
-    return [*named, *(tokens or {}).get("user", ())]
+    told = tokens or {}
+    named = [str(value) for key, value in told.items() if key not in ("user", "ids")]
+    return list(dict.fromkeys([*named, *told.get("user", ()), *told.get("ids", ())]))
 
 
 def flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
