@@ -4,10 +4,11 @@ Documents go before lines, so that a near copy is removed as a whole instead of 
 copies may differ in white space. What holds text of an evaluation set goes first, so that a clean copy of it can stay.
 
 The corpus is never in memory. Each step is a set of tasks: over the parts of the corpus, which hold one part, or over
-partitions of what those wrote, which hold about 150 MB, and 16 bytes for each document of a key that more share than fit.
-This process holds, for each document, 9 bytes of facts, 8 of the sets of near duplicates, and 17 if it is a candidate for
-one: 34 MB for a million documents. Scratch on the disk takes, for each document, about 40 bytes, 12 for each band and 13 for
-each line that is looked at; and 8 for each shingle of a candidate. It is deleted with the stage's scratch folder.
+partitions of what those wrote, which hold one partition while they sort it, some 200 MB, and 100 bytes for each document of a
+key that more documents share than fit. This process holds, for each document, 9 bytes of facts, 8 of the sets of near
+duplicates, and 17 if it is a candidate for one: 34 MB for a million documents; and 64 MB of shingles. Scratch on the disk takes,
+for each document, about 40 bytes, 12 for each band and 13 for each line that is looked at; and 8 for each shingle of a
+candidate. It is deleted with the stage's scratch folder.
 """
 
 from collections import Counter

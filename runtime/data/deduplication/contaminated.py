@@ -39,7 +39,9 @@ class Cleanser:
     @classmethod
     def of(cls, stored: Path | None, settings: Decontamination | None) -> "Cleanser | None":
         """None where nothing is looked for. `stored`: what `Contamination.write` has written."""
-        return None if stored is None or settings is None else cls(_stored(stored), settings.action)
+        if stored is None or settings is None:
+            return None
+        return cls(_stored(stored.absolute(), stored.stat().st_mtime_ns), settings.action)
 
     def cleansed(self, texts: Sequence[str]) -> Iterator[tuple[int, Cleansed]]:
         """Those of the texts that have a passage, with their places."""
@@ -71,7 +73,7 @@ class Cleanser:
 
 
 @lru_cache(maxsize=1)
-def _stored(path: Path) -> Contamination:
+def _stored(path: Path, _written: int) -> Contamination:
     return Contamination.read(path)
 
 
