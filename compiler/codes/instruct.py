@@ -14,7 +14,8 @@ CODES = {
   chats:   {path: data/raw/chats.jsonl, format: sharegpt, fields: {from: speaker}, roles: {用户: user, 助手: assistant}}
 
 Left of each colon in `fields` stands a name of the format: alpaca has instruction, input, output, system, history and tools; \
-messages has messages, role, content, tool_calls, weight, text (of a part), tools and system; sharegpt has conversations, from, value, system and tools. \
+messages has messages, role, content, tool_calls, weight, text (of a part), tools and system; \
+sharegpt has conversations, from, value, system and tools. \
 `roles` needs a format with turns, which alpaca is not.""",
             """\
 来源的 `fields` 说明样本如何命名格式中的字段，`roles` 说明对话的标签对应哪个角色：
@@ -23,7 +24,8 @@ messages has messages, role, content, tool_calls, weight, text (of a part), tool
   chats:   {path: data/raw/chats.jsonl, format: sharegpt, fields: {from: speaker}, roles: {用户: user, 助手: assistant}}
 
 `fields` 中冒号左边是格式的字段名：alpaca 有 instruction、input、output、system、history 和 tools；messages 有 messages、role、\
-content、tool_calls、weight、text（片段的文本）、tools 和 system；sharegpt 有 conversations、from、value、system 和 tools。`roles` 只用于带有多轮对话的格式，\
+content、tool_calls、weight、text（片段的文本）、tools 和 \
+system；sharegpt 有 conversations、from、value、system 和 tools。`roles` 只用于带有多轮对话的格式，\
 alpaca 不是。""",
         ),
     ),
