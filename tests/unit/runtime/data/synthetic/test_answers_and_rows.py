@@ -194,6 +194,8 @@ def test_transcript_keeps_answers_and_lets_go_of_half_a_line(tmp_path: Path) -> 
         assert transcript.lost == 7
         transcript.add(requests[2], Answer(trouble="cut_off", output_tokens=3))
         assert transcript.answer(requests[2]) == Answer(trouble="cut_off", output_tokens=3)
+    with opened(tmp_path / "t.jsonl") as transcript:
+        assert transcript.answer(requests[2]) == Answer(trouble="cut_off", output_tokens=3)
     assert (tmp_path / "t.jsonl").read_bytes().startswith(whole)
     assert len((tmp_path / "t.jsonl").read_bytes().splitlines()) == 3
 
