@@ -58,6 +58,10 @@ def test_what_shares_fewer_tokens_in_a_row_is_not(text: str) -> None:
     assert Contamination.of([QUESTION, POEM], 13).hit(text) is None
 
 
+def test_the_end_of_one_text_and_the_begin_of_the_next_are_no_passage() -> None:
+    assert Contamination.of([QUESTION], 13).hits([" ".join(QUESTION.split()[:8]), " ".join(QUESTION.split()[8:])]) == [None, None]
+
+
 def test_the_passage_is_shown() -> None:
     assert Contamination.of([POEM], 13).hit(f"诗曰：{POEM}作者李白") == "床前明月光,疑是地上霜。举头望"
 
