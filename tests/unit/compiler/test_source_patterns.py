@@ -10,13 +10,26 @@ from compiler.project import Project
 ONE, TWO = "data.pretrain.sources.poems.path", "data.pretrain.sources.handbook_en.path"
 
 
+@pytest.fixture
+def project(project: Project) -> Project:
+    """One whose data are its own, not those of the repository."""
+    data = project.root / "data"
+    shared = data.resolve()
+    data.unlink()
+    (data / "raw").mkdir(parents=True)
+    for part in (*shared.iterdir(), *(shared / "raw").iterdir()):
+        if part != shared / "raw":
+            (data / part.relative_to(shared)).symlink_to(part)
+    return project
+
+
 def test_dvc_depends_on_the_folder_that_a_pattern_cannot_leave(project: Project) -> None:
-    (project.root / "data/raw/poems/old").mkdir(parents=True, exist_ok=True)
-    (project.root / "data/raw/poems/old/tang.jsonl").write_text('{"paragraphs": "a"}\n')
-    compiled = compile_experiment(project, "demo", [f"{ONE}='data/raw/poems/**/t*.jsonl'"])
+    (project.root / "data/raw/verse/old").mkdir(parents=True)
+    (project.root / "data/raw/verse/old/tang.jsonl").write_text('{"paragraphs": "a"}\n')
+    compiled = compile_experiment(project, "demo", [f"{ONE}='data/raw/verse/**/t*.jsonl'"])
     write(project, [compiled])
     stages = yaml.safe_load((project.root / "experiments/demo/dvc.yaml").read_text("utf-8"))["stages"]
-    assert "../../data/raw/poems" in stages["ingest"]["deps"]
+    assert "../../data/raw/verse" in stages["ingest"]["deps"]
     assert not any("*" in path for path in stages["ingest"]["deps"])
 
 
