@@ -5,16 +5,16 @@ renamed. With several shards, row i goes to shard i modulo shards, each a file w
 many shards gives the rows that do not divide evenly to whichever thread is first.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xxhash
-from mindspore.mindrecord import FileReader, FileWriter
 
+from runtime.data.mindrecord_library import Reader, Writer
 from runtime.faults import StageFault
 
 Row = Mapping[str, np.ndarray]
@@ -43,33 +43,32 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
     digests = [Digest(columns) for _ in files]
     count, pending = 0, iter(rows)
     while given := list(islice(pending, BATCH * shards)):
-        batch = _checked(given, columns, split, count)
+        _check_all(given, columns, split, count)
         for shard, (writer, digest) in enumerate(zip(writers, digests, strict=True)):
-            part = batch[shard::shards]
-            digest.update(part)
-            if part:
-                writer.write_raw_data(part)
-        count += len(batch)
+            if part := given[shard::shards]:
+                batch = {column: _as_bytes([row[column] for row in part]) for column in columns}
+                digest.update(batch)
+                writer.write(batch)
+        count += len(given)
     if count < shards:
         raise StageFault(
             f"{split} has {count} rows for {shards} shards", reason="a shard would be empty", fix="lower pack.shards, or give more text"
         )
-    for file, writer in zip(files, writers, strict=True):
-        writer.commit()
-        for path in (folder / file, folder / f"{file}.db"):
-            path.chmod(0o644)  # the writer leaves them to their owner alone
-    for file, digest in zip(files, digests, strict=True):
+    for file, writer, digest in zip(files, writers, digests, strict=True):
+        _finish(folder, file, writer)
         _compare(folder, file, columns, digest)
     return Written(files, count)
 
 
-def _open(path: Path, columns: tuple[str, ...], header: int) -> FileWriter:
+def _open(path: Path, columns: tuple[str, ...], header: int) -> Writer:
     path.parent.mkdir(exist_ok=True)
-    writer = FileWriter(str(path), shard_num=1)
-    writer.set_page_size(PAGE)
-    writer.set_header_size(header)
-    writer.add_schema({column: {"type": "int32", "shape": [-1]} for column in columns}, "rows")
-    return writer
+    return Writer(path, columns, page_bytes=PAGE, header_bytes=header)
+
+
+def _finish(folder: Path, file: str, writer: Writer) -> None:
+    writer.commit()
+    for path in (folder / file, folder / f"{file}.db"):
+        path.chmod(0o644)  # the writer leaves them to their owner alone
 
 
 def header_size(data_bytes: int) -> int:
@@ -87,26 +86,26 @@ def file_names(split: str, shards: int) -> tuple[str, ...]:
 
 
 def read(folder: Path, file: str) -> Iterator[dict[str, np.ndarray]]:
-    """The rows of one file in order; with several shards, of that shard alone."""
-    reader = FileReader([str(folder / file)])
-    try:
-        yield from reader.get_next()
-    finally:
-        reader.close()
+    """The rows of one file in order, int32; with several shards, of that shard alone."""
+    for row in Reader(folder / file).rows():
+        yield {column: np.frombuffer(values, "<i4") for column, values in row.items()}
 
 
-def _checked(rows: Sequence[Row], columns: tuple[str, ...], split: str, first: int) -> list[dict[str, np.ndarray]]:
-    """The rows as int32. The writer drops rows of another type with a mere warning, so all are checked first.
-
-    Raises StageFault for the first row that is wrong; `first`: the number of the first row given.
-    """
+def _check_all(rows: Sequence[Row], columns: tuple[str, ...], split: str, first: int) -> None:
+    """Raise StageFault for the first row that is no list of 32-bit integers; `first`: the number of the first row given."""
     for column in columns:
         given = [np.asarray(row[column]) for row in rows]
         alike = all(values.ndim == 1 and values.dtype == given[0].dtype for values in given)
         if not alike or _wrong(np.concatenate(given)):
             for index, values in enumerate(given, first):
                 _check(values, column, f"{split} row {index}")
-    return [{column: np.ascontiguousarray(row[column], np.int32) for column in columns} for row in rows]
+
+
+def _as_bytes(rows: Sequence[np.ndarray]) -> list[bytes]:
+    """The numbers of each row, which fit 32 bits, as little-endian bytes."""
+    whole = np.concatenate(rows).astype("<i4", copy=False).tobytes()
+    ends = [4 * end for end in accumulate(map(len, rows), initial=0)]
+    return [whole[start:end] for start, end in pairwise(ends)]
 
 
 def _wrong(values: np.ndarray) -> bool:
@@ -127,46 +126,26 @@ class Digest:
     """A hash of rows by column that does not depend on how many come at a time."""
 
     def __init__(self, columns: tuple[str, ...]) -> None:
-        self._columns = {column: xxhash.xxh3_128() for column in columns}
-        self.lengths: set[int] = set()
+        self._columns = {column: (xxhash.xxh3_128(), xxhash.xxh3_128()) for column in columns}
         self.rows = 0
 
-    def update(self, rows: Sequence[Row]) -> None:
-        """Take rows."""
-        self.rows += len(rows)
-        for column, digest in self._columns.items():
-            self.lengths.update(row[column].size for row in rows)
-            digest.update(b"".join(np.ascontiguousarray(row[column], "<i4").data for row in rows))
-
-    def update_block(self, block: Row) -> None:
-        """Take rows of one length, (rows, length) for each column."""
-        self.rows += len(next(iter(block.values())))
-        for column, digest in self._columns.items():
-            digest.update(np.ascontiguousarray(block[column], "<i4").data)
+    def update(self, batch: Mapping[str, Sequence[bytes]]) -> None:
+        """Take rows: of each column, their bytes."""
+        for column, (contents, lengths) in self._columns.items():
+            contents.update(b"".join(batch[column]))
+            lengths.update(array("q", map(len, batch[column])))
+        self.rows += len(next(iter(batch.values())))
 
     @property
     def value(self) -> tuple[int, tuple[str, ...]]:
-        """(rows, hash of each column)."""
-        return self.rows, tuple(digest.hexdigest() for digest in self._columns.values())
-
-
-def blocks(folder: Path, file: str, columns: tuple[str, ...]) -> Iterator[dict[str, np.ndarray]]:
-    """The rows of one file, all of one length, in order, by the loader that training uses: (rows, length) for each column."""
-    from mindspore.dataset import MindDataset
-
-    loader = MindDataset(str(folder / file), list(columns), shuffle=False, num_parallel_workers=1).batch(BATCH, num_parallel_workers=1)
-    found: Any = loader.create_dict_iterator(num_epochs=1, output_numpy=True)
-    yield from found
+        """(rows, hashes of each column)."""
+        return self.rows, tuple(digest.hexdigest() for pair in self._columns.values() for digest in pair)
 
 
 def _compare(folder: Path, file: str, columns: tuple[str, ...], expected: Digest) -> None:
-    found = Digest(columns)
-    if len(expected.lengths) == 1:
-        for block in blocks(folder, file, columns):
-            found.update_block(block)
-    else:
-        for row in read(folder, file):
-            found.update([row])
+    found, stored = Digest(columns), Reader(folder / file).rows()
+    while rows := list(islice(stored, BATCH)):
+        found.update({column: [row[column] for row in rows] for column in columns})
     if found.value != expected.value:
         raise StageFault(
             f"{found.rows} rows come back of {expected.rows}"

@@ -1,13 +1,17 @@
 """MindRecord files: all rows come back, files may move together, and their bytes do not know where they were written."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from runtime.data import mindrecord
+from runtime.data.mindrecord_library import Reader
 from runtime.faults import StageFault
 
 
@@ -96,13 +100,59 @@ def test_a_large_file_gets_room_for_its_table_of_pages(tmp_path: Path) -> None:
 
 
 def test_rows_that_do_not_come_back_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = mindrecord.blocks
-    monkeypatch.setattr(mindrecord, "blocks", lambda *given: [{"input_ids": block["input_ids"][1:]} for block in blocks(*given)])
+    stored = Reader.rows
+    monkeypatch.setattr(Reader, "rows", lambda reader: islice(stored(reader), 1, None))
     with pytest.raises(StageFault, match="49 rows come back of 50"):
         write(tmp_path / "a")
-    monkeypatch.setattr(mindrecord, "blocks", lambda *given: [{"input_ids": block["input_ids"] + 1} for block in blocks(*given)])
+    monkeypatch.setattr(Reader, "rows", lambda reader: ({"input_ids": bytes(len(row["input_ids"]))} for row in stored(reader)))
     with pytest.raises(StageFault, match="other values come back in 50 rows"):
         write(tmp_path / "b")
+
+
+def test_rows_that_come_back_cut_elsewhere_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shifted(_: Reader) -> Iterator[dict[str, bytes]]:
+        given = b"".join(row["input_ids"].astype("<i4").tobytes() for row in rows(2))
+        yield from ({"input_ids": given[:32]}, {"input_ids": given[32:]})
+
+    monkeypatch.setattr(Reader, "rows", shifted)
+    with pytest.raises(StageFault, match="other values come back in 2 rows"):
+        write(tmp_path / "a", count=2)
+
+
+@pytest.mark.parametrize("columns", [("input_ids",), ("input_ids", "labels")])
+def test_the_bytes_are_those_of_the_public_writer(tmp_path: Path, columns: tuple[str, ...]) -> None:
+    from mindspore.mindrecord import FileWriter
+
+    some = [{column: np.asarray(row["input_ids"], np.int32) for column in columns} for row in rows(50)]
+    mindrecord.write(tmp_path, "train", some, columns=columns)
+    (tmp_path / "public").mkdir()
+    writer = FileWriter(str(tmp_path / "public/train.mindrecord"))
+    writer.set_page_size(mindrecord.PAGE)
+    writer.set_header_size(mindrecord.HEADER)
+    writer.add_schema({column: {"type": "int32", "shape": [-1]} for column in columns}, "rows")
+    writer.write_raw_data(some)
+    writer.commit()
+    assert contents(tmp_path / "public") == {name: held for name, held in contents(tmp_path).items() if "/" not in name}
+
+
+def test_writing_and_reading_load_nothing_else_of_mindspore_which_can_still_be_imported(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", ALONE, str(tmp_path)], check=True, capture_output=True, text=True, cwd=Path(__file__).parents[4]
+    ).stdout
+    assert said.split() == ["False", "3", "3"]
+
+
+ALONE = """
+import sys
+from pathlib import Path
+import numpy as np
+from runtime.data import mindrecord
+folder = Path(sys.argv[1])
+mindrecord.write(folder, "train", [{"input_ids": np.arange(4)}] * 3, columns=("input_ids",))
+print("mindspore" in sys.modules, sum(1 for _ in mindrecord.read(folder, "train.mindrecord")))
+from mindspore.mindrecord import FileReader
+print(sum(1 for _ in FileReader(str(folder / "train.mindrecord")).get_next()))
+"""
 
 
 def test_rows_of_many_lengths_come_back_too(tmp_path: Path) -> None:
