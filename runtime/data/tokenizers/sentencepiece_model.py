@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from sentencepiece import SentencePieceProcessor
@@ -18,10 +19,10 @@ class SentencePieceModel:
     def __init__(self, processor: SentencePieceProcessor) -> None:
         self.processor = processor
         self.size: int = processor.get_piece_size()
-        kinds = range(self.size)
-        spelt = sum(map(processor.is_byte, kinds)) == 256
+        spelt = self._kinds.count("byte") == 256
         self.unknown: int | None = None if spelt else processor.unk_id()
-        self.special = frozenset(id for id in kinds if processor.is_control(id) or (spelt and processor.is_unknown(id)))
+        beside = ("control", "unknown") if spelt else ("control",)
+        self.special = frozenset(id for id, kind in enumerate(self._kinds) if kind in beside)
         first = processor.encode("a", out_type=str)
         self.prefix = int(bool(first) and first[0].startswith(BLANK))
 
@@ -39,11 +40,11 @@ class SentencePieceModel:
 
     def contents(self) -> list[bytes]:
         """Bytes by id, a blank for U+2581."""
-        return [self._content(id) for id in range(self.size)]
+        return [_content(kind, piece) for kind, piece in zip(self._kinds, self._pieces, strict=True)]
 
     def is_byte(self, id: int) -> bool:
         """Whether an id is one byte of a character that has no piece."""
-        return self.processor.is_byte(id)
+        return self._kinds[id] == "byte"
 
     def ends(self, text: str) -> list[int]:
         """From SentencePiece's own alignment with the text before it was normalised."""
@@ -58,12 +59,13 @@ class SentencePieceModel:
 
     def piece(self, id: int) -> str:
         """The text of a piece, with U+2581 for a blank."""
-        return self.processor.id_to_piece(id)
+        return self._pieces[id]
 
     def fingerprint(self) -> Iterator[bytes]:
         """Pieces, their kinds and scores, and what the normaliser does. The file also holds settings of the trainer."""
-        for id in range(self.size):
-            yield f"{self.piece(id)}\0{self._kind(id)}\0{self.processor.get_score(id)!r}\n".encode()
+        scores = self.processor.get_score(list(range(self.size)))
+        for piece, kind, score in zip(self._pieces, self._kinds, scores, strict=True):
+            yield f"{piece}\0{kind}\0{score!r}\n".encode()
         for probe in PROBES:
             yield " ".join(self.processor.encode(probe, out_type=str)).encode()
 
@@ -73,13 +75,27 @@ class SentencePieceModel:
         ids = [self.processor.piece_to_id(f"<0x{byte:02X}>") for byte in BLANK.encode()]
         return ids if not self.prefix and all(map(self.processor.is_byte, ids)) else []
 
-    def _kind(self, id: int) -> str:
-        asked = self.processor
-        kinds = {"unknown": asked.is_unknown, "control": asked.is_control, "byte": asked.is_byte, "unused": asked.is_unused}
-        return next((name for name, holds in kinds.items() if holds(id)), "text")
+    @cached_property
+    def _pieces(self) -> list[str]:
+        """By id. The library is asked for all at once here and below: one by one, they would take longer than to encode a megabyte."""
+        return self.processor.id_to_piece(list(range(self.size)))
 
-    def _content(self, id: int) -> bytes:
-        kind, piece = self._kind(id), self.piece(id)
-        if kind == "text":
-            return piece.replace(BLANK, " ").encode()
-        return bytes([int(piece[1:-1], 16)]) if kind == "byte" else b""
+    @cached_property
+    def _kinds(self) -> list[str]:
+        """By id; of two that hold, the later one counts."""
+        asked, ids, kinds = self.processor, list(range(self.size)), ["text"] * self.size
+        for name, holds in (
+            ("unused", asked.is_unused),
+            ("byte", asked.is_byte),
+            ("control", asked.is_control),
+            ("unknown", asked.is_unknown),
+        ):
+            for id in compress(ids, holds(ids)):
+                kinds[id] = name
+        return kinds
+
+
+def _content(kind: str, piece: str) -> bytes:
+    if kind == "text":
+        return piece.replace(BLANK, " ").encode()
+    return bytes([int(piece[1:-1], 16)]) if kind == "byte" else b""
