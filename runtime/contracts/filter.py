@@ -1,8 +1,12 @@
 """filter: languages and topics the task asks for."""
 
+import re
 from dataclasses import field
 
 from runtime.contracts.base import Contract, parameters
+
+# What `re.compile` raises: malformed; a repeat beyond 2**32; groups nested too deeply.
+NO_EXPRESSION = (re.error, OverflowError, RecursionError)
 
 
 @parameters

@@ -40,7 +40,9 @@ def refuse_undrawn(mix: Mix, documents: Documents, uses: Counts) -> None:
                 f"no document of {name} fits into its part of the budget of {mix.budget} {mix.unit}",
                 where=CONFIG,
                 reason=why,
-                fix=f"raise data.pretrain.mix.budget_{mix.unit}, or set data.pretrain.sources.{name}.weight=0",
+                fix=f"raise data.pretrain.mix.sources.{name}, or take the source out"
+                if source.own
+                else f"raise data.pretrain.mix.budget_{mix.unit}, or set data.pretrain.sources.{name}.weight=0",
             )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
 
+from runtime.contracts.filter import NO_EXPRESSION
 from runtime.faults import StageFault
 from runtime.records import Record
 
@@ -78,7 +79,7 @@ def compiled(name: str, patterns: Sequence[str]) -> tuple[Expression, ...]:
 def _compile(name: str, pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    except re.error as error:
+    except NO_EXPRESSION as error:
         raise StageFault(
             f"{name} {pattern!r} is not a regular expression: {error}",
             where=CONFIG,

@@ -9,6 +9,8 @@ from compiler.spec.declare import Bytes, Integer, Items, Limited, Named, Section
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Ratio = Annotated[float, Field(gt=0)]
+BytesPerToken = Annotated[float, Field(ge=0.5, le=100)]  # a token of most vocabularies is 1 to 6 bytes
+Temperature = Annotated[float, Field(ge=0.1)]  # beyond size^10 the largest source is all of the mix, and sizes no floating-point numbers
 MOST_TOKENS = 2**63 - 1
 
 
@@ -91,17 +93,17 @@ class Mix(Section):
         "某个来源文本不足时：缩小混合总量、由其他来源补足，或停止。",
         default="shrink",
     )
-    temperature: Ratio | None = identity(
+    temperature: Temperature | None = identity(
         "Weights are multiplied by size^(1/temperature) of their source; null takes them as they are.",
         "权重乘以来源大小的 1/temperature 次方；null 表示按权重原值。",
         default=None,
     )
-    bytes_per_token: Ratio = identity(
+    bytes_per_token: BytesPerToken = identity(
         "UTF-8 bytes of one token, for estimates before there is a tokenizer.",
         "一个词元的 UTF-8 字节数，供训练分词器之前估计。",
         default=4.0,
     )
-    bytes_per_token_of: Named[Ratio] = identity("The same, by language.", "同上，按语言给出。", default={})
+    bytes_per_token_of: Named[BytesPerToken] = identity("The same, by language.", "同上，按语言给出。", default={})
 
 
 class Overlap(Section):

@@ -83,8 +83,9 @@ def source_names_are_plain(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
 
 def repeated(values: Sequence[object], path: Path) -> Iterator[Diagnostic]:
     """A fault for each value of a list that was there before."""
+    seen = set[object]()  # a list of keywords may hold a million
     for index, value in enumerate(values):
-        if value in values[:index]:
+        if value in seen:
             yield Diagnostic(
                 "MS0330",
                 said(f"{value} is written twice", f"{value} 写了两次"),
@@ -92,3 +93,4 @@ def repeated(values: Sequence[object], path: Path) -> Iterator[Diagnostic]:
                 reason=said("the second one changes nothing but the key of the stage", "第二个除了改变阶段的键，没有任何作用"),
                 fix=said("remove it", "请删除"),
             )
+        seen.add(value)

@@ -11,6 +11,7 @@ from compiler.validate.rules.data import SOURCES, repeated
 from compiler.validate.rules.files import missing_plain_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
+from runtime.contracts.filter import NO_EXPRESSION
 
 RULES = Rules()
 
@@ -21,7 +22,7 @@ FILTER: Path = ("data", "pretrain", "filter")
 def source_survives_the_filter(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     kept = spec.data.pretrain.filter.languages
     for name, source in spec.data.pretrain.sources.items():
-        if kept and source.language and source.language not in kept:
+        if kept and source.language and not {source.language, source.language.split("-")[0]} & {*kept}:
             yield Diagnostic(
                 "MS0333",
                 said(
@@ -65,7 +66,7 @@ def expressions_compile(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
         for index, expression in enumerate(expressions):
             try:
                 re.compile(expression)
-            except re.error as error:
+            except NO_EXPRESSION as error:
                 yield Diagnostic(
                     "MS0326",
                     said(f"{expression!r}: {error}", f"正则表达式 {expression!r} 有误：{error}"),

@@ -1,5 +1,6 @@
 """Budgets, amounts of sources, topics: what contradicts itself is refused where it stands, and what holds is compiled."""
 
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from compiler.parse import load
 from compiler.source import dotted
 from compiler.spec import Spec
 from compiler.validate import review
+from compiler.validate.rules.data import repeated
 
 ROOT = Path(__file__).parents[4]
 MIX, FILTER = "data.pretrain.mix", "data.pretrain.filter"
@@ -48,6 +50,10 @@ def spec(*overrides: str) -> Spec:
             f"{FILTER}.drop_topics[0]",
         ),
         ([f"{FILTER}.topics.trade.patterns=['(open']"], "MS0326", f"{FILTER}.topics.trade.patterns[0]"),
+        ([f"{FILTER}.deny=['a{{99999999999}}']"], "MS0326", f"{FILTER}.deny[0]"),
+        ([f"{MIX}.temperature=0.001"], "MS0205", f"{MIX}.temperature"),
+        ([f"{MIX}.budget_bytes=null", f"{MIX}.budget_tokens=1000000", f"{MIX}.bytes_per_token=1e-300"], "MS0205", f"{MIX}.bytes_per_token"),
+        ([f"{MIX}.bytes_per_token_of.zh=1e300"], "MS0205", f"{MIX}.bytes_per_token_of.zh"),
         ([f"{FILTER}.topics.trade.any=[Bank, bank]"], "MS0330", f"{FILTER}.topics.trade.any[1]"),
         ([f"{FILTER}.classifier={{rows: data/none.jsonl, keep: [good]}}"], "MS0322", f"{FILTER}.classifier.rows"),
         ([f"{MIX}.budget_bytes=null", f"{MIX}.budget_tokens=100"], "MS0393", f"{MIX}.budget_tokens"),
@@ -55,6 +61,18 @@ def spec(*overrides: str) -> Spec:
 )
 def test_what_contradicts_itself_is_refused_where_it_stands(overrides: list[str], code: str, path: str) -> None:
     assert (code, path) in {(one.code, dotted(one.path)) for one in faults(*overrides)}
+
+
+def test_a_filter_that_keeps_chinese_keeps_traditional_chinese() -> None:
+    spec(f"{FILTER}.languages=[zh, en]", "data.pretrain.sources.poems.language=zh-Hant")
+    with pytest.raises(Faults, match="MS0333"):
+        spec(f"{FILTER}.languages=[zh-Hant, en]", "data.pretrain.sources.poems.language=zh-TW")
+
+
+def test_a_list_of_very_many_keywords_is_looked_through_once() -> None:
+    begun = time.process_time()
+    assert len(list(repeated([*map(str, range(100_000)), "7"], ()))) == 1
+    assert time.process_time() - begun < 1
 
 
 def test_a_name_that_was_nearly_right_is_suggested() -> None:

@@ -1,5 +1,6 @@
 """Topics, expressions and a classifier: what is kept, what is dropped and why, and what is refused."""
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -123,9 +124,10 @@ def test_topics_that_are_neither_kept_nor_dropped_are_counted_alone(enter: Enter
     assert (project.metrics("filter")["documents_out"], project.metrics("filter")["topics"]["finance"]) == (2, 1)
 
 
-def test_a_topic_with_a_bad_pattern_is_refused_before_any_work(enter: Enter) -> None:
-    project = enter({"topics": {"t": {"patterns": ["[a"]}}}, documents(["a"]))
-    with pytest.raises(StageFault, match=r"topics\.t\.patterns\[0\] '\[a' is not a regular expression"):
+@pytest.mark.parametrize("pattern", ["[a", "a{99999999999}", "(" * 5000 + ")" * 5000])
+def test_a_topic_with_a_bad_pattern_is_refused_before_any_work(enter: Enter, pattern: str) -> None:
+    project = enter({"topics": {"t": {"patterns": [pattern]}}}, documents(["a"]))
+    with pytest.raises(StageFault, match=rf"topics\.t\.patterns\[0\] '{re.escape(pattern)}' is not a regular expression"):
         project.run("filter")
 
 

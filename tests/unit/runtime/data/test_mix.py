@@ -257,6 +257,20 @@ def test_a_source_that_gives_nothing_is_refused_by_name(weights: dict[str, float
     assert fault.value.fix
 
 
+def test_an_amount_of_its_own_that_is_too_small_is_what_is_to_be_raised() -> None:
+    corpus = {"a": rows("a", 3), "b": rows("b", 3)}
+    asked = Mix(
+        sources={"a": MixSource(weight=1.0, synthetic=False), "b": MixSource(weight=1.0, synthetic=False, bytes=1)},
+        budget_bytes=30,
+        epochs_max=1,
+        synthetic_max=1.0,
+        seed=1,
+    )
+    with pytest.raises(StageFault, match="no document of b fits") as fault:
+        refuse_undrawn(asked, *mixed(asked, corpus))
+    assert fault.value.fix == "raise data.pretrain.mix.sources.b, or take the source out"
+
+
 def test_weight_zero_leaves_a_source_out() -> None:
     asked, corpus = mix({"a": 1.0, "b": 0.0}, 30), {"a": rows("a", 3)}
     refuse_empty(asked, documents_of(asked, corpus).held())
