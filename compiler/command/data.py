@@ -5,6 +5,7 @@ Everything is read from what the stages have written: `metrics/STAGE.json`, and 
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -43,26 +44,29 @@ class Experiment:
         return (self.folder / BY_NAME[stage].config).exists()
 
     def metrics(self, stage: str) -> JSON | None:
-        """What the stage has counted; None where it has not run. Raises Faults for a file that is no JSON."""
+        """What the stage has counted; None where it has not run. Raises Faults for a file that is no JSON object."""
         path = self.folder / BY_NAME[stage].metrics_file
         if not path.exists():
             return None
-        try:
-            return cast(JSON, json.loads(path.read_bytes()))
-        except ValueError:
-            raise Faults([_unreadable(self, path)]) from None
+        return self._object(path, path.read_bytes())
 
     def rows(self, stage: str, name: str) -> Iterator[JSON]:
-        """The rows of one file of the result folder; none where there is no such file. Raises Faults for a line that is no JSON."""
+        """The rows of one file of the result folder; none where there is no such file. Raises Faults for a line that is no JSON object."""
         path = self.folder / BY_NAME[stage].output / name
         if not path.exists():
             return
         with path.open("rb") as file:
             for line in file:
-                try:
-                    yield json.loads(line)
-                except ValueError:
-                    raise Faults([_unreadable(self, path)]) from None
+                yield self._object(path, line)
+
+    def _object(self, path: Path, content: bytes) -> JSON:
+        try:
+            read: Any = json.loads(content)
+        except (ValueError, RecursionError):
+            raise Faults([_unreadable(self, path, said("is not JSON", "不是 JSON"))]) from None
+        if not isinstance(read, dict):
+            raise Faults([_unreadable(self, path, said("holds something else than JSON objects", "的内容不是 JSON 对象"))])
+        return cast(JSON, read)
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -86,7 +90,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
 def _number(written: str) -> int:
     if written and not (written.isascii() and written.isdigit() and int(written)):
         raise argparse.ArgumentTypeError(f"a number from 1 is needed, not {written!r}")
-    return int(written or SHOWN)
+    return min(int(written or SHOWN), sys.maxsize)
 
 
 def run(project: Project, options: argparse.Namespace) -> int:
@@ -223,9 +227,9 @@ def _without_result(experiment: Experiment, stage: str) -> Diagnostic:
     return Diagnostic("MS0471", message, reason=reason, fix=_how_to_run(experiment, stage))
 
 
-def _unreadable(experiment: Experiment, path: Path) -> Diagnostic:
+def _unreadable(experiment: Experiment, path: Path, what: Said) -> Diagnostic:
     shown = path.relative_to(experiment.folder.parents[1])
-    message = said(f"{shown} is not JSON", f"{shown} 不是 JSON")
+    message = said(f"{shown} {what}", f"{shown} {what.zh}")
     return Diagnostic("MS0473", message, fix=said("delete it and run the stage again", "请删除该文件并重新运行该阶段"))
 
 

@@ -56,7 +56,7 @@ def _kind(fault: Path) -> str | None:
         return json.loads(fault.read_text("utf-8"))["kind"]
     except FileNotFoundError:
         return None
-    except ValueError:
+    except (ValueError, KeyError, TypeError):
         return "refused"
 
 

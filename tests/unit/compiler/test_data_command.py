@@ -190,6 +190,15 @@ def test_a_file_that_is_cut_short_is_named(path: str, stage: list[str], folder: 
     (folder / path).write_text('{"a"')
     assert main(["data", "demo", "clean", *stage]) == 1
     assert f"experiments/demo/{path} is not JSON" in capsys.readouterr().err
+    for content, words in (("[]", "holds something else than JSON objects"), ("[" * 100_000, "is not JSON")):
+        (folder / path).write_text(content)
+        assert main(["data", "demo", "clean", *stage]) == 1
+        assert f"experiments/demo/{path} {words}" in capsys.readouterr().err
+
+
+def test_more_rows_than_there_can_be_are_all_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "demo", "clean", "--sample", str(10**30)]) == 0
+    assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
