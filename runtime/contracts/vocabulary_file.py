@@ -6,12 +6,14 @@ list of base64 pieces with their ranks (`.tiktoken`), in which no special piece 
 
 import base64
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6  # sentencepiece_model.proto, SentencePiece.Type
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # wire types of protocol buffers
+MOST = 1 << 24  # ids: more than fifty times as many as the largest vocabularies have; a table of pieces and an embedding are made for them
 PIECES, PIECE, TYPE = 1, 1, 3  # field numbers of ModelProto and SentencePiece
 
 
@@ -70,15 +72,26 @@ def _hugging_face(data: bytes) -> Pieces:
     try:
         file = json.loads(data)
         listed, added = file["model"]["vocab"], cast(list[dict[str, Any]], file.get("added_tokens") or [])
-        special = {str(piece["content"]): int(piece["id"]) for piece in added}
+        special = {str(piece["content"]): piece["id"] for piece in added}
         # A Unigram model lists its pieces in order, the others number them.
         ids = set(cast(dict[str, int], listed).values()) if isinstance(listed, dict) else set(range(len(listed)))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError("it is no tokenizer.json, or has no model with a vocabulary") from None
-    everything = ids | set(special.values())
+    everything = [*ids, *(piece["id"] for piece in added)]
     if not everything:
         raise ValueError("it holds no piece")
+    _check_ids(everything)
+    if shared := [id for id, count in Counter(special.values()).items() if count > 1]:
+        texts = " and ".join(repr(text) for text, id in special.items() if id == shared[0])
+        raise ValueError(f"{texts} have one id, {shared[0]}")
     return Pieces(max(everything) + 1, special, frozenset(ids - set(special.values())))
+
+
+def _check_ids(ids: Iterable[Any]) -> None:
+    """Raise ValueError for what numbers no row of an embedding."""
+    wrong = [id for id in ids if type(id) is not int or not 0 <= id < MOST]
+    if wrong:
+        raise ValueError(f"the id {wrong[0]!r:.40} of a piece is no number from 0 to {MOST - 1}")
 
 
 def _tiktoken(data: bytes) -> Pieces:
@@ -93,9 +106,12 @@ def tiktoken_ranks(data: bytes) -> dict[bytes, int]:
         if line.strip():
             try:
                 piece, rank = line.split()
-                ranks[base64.b64decode(piece, validate=True)] = int(rank)
+                content, id = base64.b64decode(piece, validate=True), int(rank)
             except ValueError:
                 raise ValueError(f"line {number} is not a base64 piece and its rank") from None
+            if ranks.setdefault(content, id) != id:
+                raise ValueError(f"line {number}: the piece has the rank {ranks[content]} already")
+    _check_ids(ranks.values())
     if len(set(ranks.values())) != len(ranks):
         raise ValueError("two pieces have one rank")
     if missing := [byte for byte in range(256) if bytes([byte]) not in ranks]:
@@ -106,7 +122,7 @@ def tiktoken_ranks(data: bytes) -> dict[bytes, int]:
 def _sentencepiece(data: bytes) -> Pieces:
     try:
         kinds = list(sentencepiece_pieces(data))
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, AttributeError):  # a number where a text stands has no `decode`
         raise ValueError("it is no SentencePiece model") from None
     if not kinds:
         raise ValueError("it is no SentencePiece model: it holds no piece")

@@ -12,6 +12,7 @@ import tokenizers
 from runtime.data.tokenizers.backend import Ids
 
 BLANK = "\u2581"
+NO_CHARACTER = "\ufdd0"  # no text has it: Unicode keeps it for the use inside of programs
 BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # stages work in processes: more threads would only compete
@@ -20,13 +21,14 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # stages work in proce
 class HuggingFaceModel:
     """A tokenizer.json without its special pieces: nothing but text is left to be found in a text.
 
-    Added pieces that are not special, such as long runs of blanks, are text; those that are in `named` are not.
+    Added pieces that are not special, such as long runs of blanks, are text; those that are in `named` are not. The library numbers
+    added pieces anew, one behind the other: those behind a special piece that was taken out get the ids of the file back.
     """
 
     def __init__(self, data: bytes, named: Collection[str]) -> None:
         file = json.loads(data)
         added = file.get("added_tokens") or []
-        apart = {piece["content"]: piece["id"] for piece in added if piece["special"] or piece["content"] in named}
+        apart = {piece["content"]: piece["id"] for piece in added if piece.get("special") or piece["content"] in named}
         listed = file["model"]["vocab"]
         pieces = listed if isinstance(listed, dict) else {piece[0]: id for id, piece in enumerate(listed)}
         self._texts = {id: text for text, id in (*pieces.items(), *((piece["content"], piece["id"]) for piece in added))}
@@ -36,7 +38,12 @@ class HuggingFaceModel:
         self._data = json.dumps(file, sort_keys=True, ensure_ascii=False).encode()
         kept = [piece for piece in added if piece["content"] not in apart]
         plain = {**file, "added_tokens": kept, "post_processor": None, "truncation": None, "padding": None}
+        if isinstance(listed, dict):
+            plain["model"] = {**file["model"], "vocab": _without_holes(listed)}
         self._tokenizer = tokenizers.Tokenizer.from_str(json.dumps(plain, ensure_ascii=False))
+        self._renumbered = {self._tokenizer.token_to_id(piece["content"]): piece["id"] for piece in kept}
+        self._renumbered = {theirs: ours for theirs, ours in self._renumbered.items() if theirs != ours}
+        self._theirs = {ours: theirs for theirs, ours in self._renumbered.items()}
         self._byte_level = "ByteLevel" in _types(file.get("decoder"))
         self._spells = bool(file["model"].get("byte_fallback"))
         unknown = file["model"].get("unk_token")
@@ -52,14 +59,17 @@ class HuggingFaceModel:
 
     def encode(self, text: str) -> Ids:
         """Ids, without what a post-processor would put around them."""
-        return np.asarray(self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids, np.int32)
+        ids = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+        if self._renumbered:
+            ids = [self._renumbered.get(id, id) for id in ids]
+        return np.asarray(ids, np.int32)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids: their bytes where pieces are bytes, else by the file's own decoder."""
         if self._byte_level:
             contents = self.contents()
             return b"".join(contents[id] for id in ids).decode(errors="replace")
-        return self._tokenizer.decode(list(ids), skip_special_tokens=False)
+        return self._tokenizer.decode([self._theirs.get(id, id) for id in ids], skip_special_tokens=False)
 
     def contents(self) -> list[bytes]:
         """Bytes by id."""
@@ -95,6 +105,12 @@ class HuggingFaceModel:
         if self._spells and (match := BYTE.fullmatch(text)):
             return bytes([int(match[1], 16)])
         return text.replace(BLANK, " ").encode()
+
+
+def _without_holes(vocabulary: Mapping[str, int]) -> dict[str, int]:
+    """A vocabulary in which each id up to the largest has a piece: the library counts the pieces to number those that are added."""
+    used = set(vocabulary.values())
+    return {**vocabulary, **{f"{NO_CHARACTER}{id}": id for id in range(max(used, default=-1) + 1) if id not in used}}
 
 
 def _types(part: Mapping[str, Any] | None) -> set[str]:

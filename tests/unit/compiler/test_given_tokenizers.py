@@ -1,5 +1,6 @@
 """What a given tokenizer becomes: ids of the file in the mindformers files, a dependency of its stage, and no library imported."""
 
+import base64
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from compiler.resolve.tokenizer import special_ids
 from runtime.contracts import vocabulary_file
 from tests.property.contexts import GIVEN
 from tests.property.mutation import Experiments, changed
+
+RANKS = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,17 @@ def test_checking_imports_no_tokenizer_library(experiments: Experiments) -> None
         ("hf", b"", "no tokenizer.json"),
         ("hf", b"[]", "no tokenizer.json"),
         ("hf", b'{"model": {"vocab": {}}}', "it holds no piece"),
+        ("hf", b"[" * 100_000, "no tokenizer.json"),
+        ("hf", b'{"model": {"vocab": {"a": "1", "b": 2}}}', "the id '1' of a piece is no number"),
+        ("hf", b'{"model": {"vocab": {"a": -5, "b": 3}}}', "the id -5 of a piece is no number"),
+        ("hf", b'{"model": {"vocab": {"a": 1.5}}}', "the id 1.5 of a piece is no number"),
+        ("hf", b'{"model": {"vocab": {"a": 1000000000000}}}', "the id 1000000000000 of a piece is no number"),
+        ("hf", b'{"model": {"vocab": {"a": 0}}, "added_tokens": [{"content": "x", "id": "1"}]}', "the id '1' of a piece"),
+        ("hf", b'{"model": {"vocab": []}, "added_tokens": [{"content": "x", "id": 1}, {"content": "y", "id": 1}]}', "'x' and 'y' have one"),
+        ("tiktoken", RANKS + b"YWI= -4\n", "the id -4 of a piece"),
+        ("tiktoken", RANKS + b"YWI= 99999999999\n", "the id 99999999999 of a piece"),
+        ("tiktoken", RANKS + b"IQ== 300\n", "line 257: the piece has the rank 33 already"),
+        ("sentencepiece", b"\x0a\x02\x08\x01", "no SentencePiece model"),
         ("tiktoken", b"IQ== 0\n", "255 of the 256 bytes have no piece, the first is 0x00"),
         ("tiktoken", b"IQ== 0 1\n", "line 1 is not"),
         ("tiktoken", b"\xff\xfe 0\n", "line 1 is not"),

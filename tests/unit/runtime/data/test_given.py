@@ -152,6 +152,36 @@ def test_ids_are_those_of_the_library_where_no_special_piece_is_spelt(tmp_path: 
         assert made.encode(text) == library.encode(text, add_special_tokens=False).ids
 
 
+def added_behind_markers() -> bytes:
+    """Added pieces that are text behind special ones, as `<think>` in Qwen 3 and runs of blanks in GPT-NeoX."""
+    library = Tokenizer.from_str(byte_level(("<pad>", "<s>", "</s>")).decode())
+    library.add_special_tokens(["<|im_start|>", "<|im_end|>"])
+    library.add_tokens(["<think>", "</think>"])
+    return library.to_str().encode()
+
+
+def test_added_pieces_keep_their_ids_behind_special_pieces(tmp_path: Path) -> None:
+    library = Tokenizer.from_str(added_behind_markers().decode())
+    made = take(added_behind_markers(), settings("hf", library.get_vocab_size()), tmp_path)
+    for text in ("<think>a fox</think>", "a    b<think>"):
+        assert made.encode(text) == library.encode(text, add_special_tokens=False).ids
+        assert made.decode(made.encode(text)) == text
+    assert not made.is_special[made.array("<think><|im_start|>")].any()
+
+
+def test_added_pieces_keep_their_ids_where_numbers_are_missing(tmp_path: Path) -> None:
+    file = json.loads(added_behind_markers())
+    moved = {piece: id if id < 300 else id + 50 for piece, id in file["model"]["vocab"].items()}
+    file["model"]["vocab"] = moved
+    for piece in file["added_tokens"]:
+        piece["id"] = moved.get(piece["content"], piece["id"] + 90)
+    ids = {piece["content"]: piece["id"] for piece in file["added_tokens"]}
+    made = take(json.dumps(file).encode(), settings("hf", max(ids.values()) + 1), tmp_path)
+    assert made.encode("<think>") == [ids["<think>"]] and made.encode("a</think>") == [moved["a"], ids["</think>"]]
+    for text in ("a fox    number 7 <think>", "第一只狐狸"):
+        assert made.decode(made.encode(text)) == text and set(made.encode(text)) <= {*moved.values(), *ids.values()}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stage_takes_each_kind_and_packs_with_it(new_experiment: Callable[..., Experiment], documents: list[Record], kind: str) -> None:
     experiment = new_experiment()
