@@ -1,7 +1,9 @@
 """A dialogue as one row of ids and labels: what of it is trained, and what gives way where it is too long."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import orjson
 
@@ -91,22 +93,34 @@ class Encoder:
     def _shortened(self, messages: Sequence[Message], segments: list[Segment], where: str) -> list[Segment]:
         if self.parameters.truncation == "none":
             raise Unusable(TOO_LONG)
-        while self.parameters.truncation == "oldest" and _size(segments) > self.limit:
-            shorter = without_oldest(messages)
-            if len(shorter) == len(messages):
-                break
-            messages, segments = shorter, self._render(shorter, where)
+        if self.parameters.truncation == "oldest":
+            segments = self._without_oldest(messages, segments, where)
         return truncate_middle(segments, self.limit, self.renderer.vocabulary)
 
+    def _without_oldest(self, messages: Sequence[Message], segments: list[Segment], where: str) -> list[Segment]:
+        """The dialogue without as few of its first exchanges as let it fit; with the last one alone where that is not enough.
 
-def _size(segments: Sequence[Segment]) -> int:
+        Fewer exchanges are never longer, so the number is searched by halves: a dialogue of thousands of turns is not rendered as often.
+        """
+        asked = exchanges(messages)
+        dropped = range(1, len(asked))
+        if not dropped:
+            return segments
+        rendered = partial(self._from, messages, asked, where)
+        fewest = bisect_left(dropped, True, key=lambda count: _size(rendered(count)) <= self.limit)
+        return rendered(dropped[min(fewest, len(dropped) - 1)])
+
+    def _from(self, messages: Sequence[Message], asked: Sequence[int], where: str, dropped: int) -> list[Segment]:
+        return self._render([*messages[: asked[0]], *messages[asked[dropped] :]], where)
+
+
+def _size(segments: Iterable[Segment]) -> int:
     return sum(len(segment.ids) for segment in segments)
 
 
-def without_oldest(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without the first exchange: from the first question to before the next; the same where there is one only."""
-    asked = [index for index, message in enumerate(messages) if message.role == "user"]
-    return messages if len(asked) < 2 else [*messages[: asked[0]], *messages[asked[1] :]]
+def exchanges(messages: Sequence[Message]) -> list[int]:
+    """Where each exchange begins: at its question."""
+    return [index for index, message in enumerate(messages) if message.role == "user"]
 
 
 def truncate_middle(segments: Sequence[Segment], limit: int, vocabulary: Vocabulary) -> list[Segment]:
@@ -114,12 +128,14 @@ def truncate_middle(segments: Sequence[Segment], limit: int, vocabulary: Vocabul
 
     Head and tail of a message, all of the template and all answers stay. Raises Unusable where that is not enough.
     """
-    cut = list(segments)
+    cut, excess = list(segments), _size(segments) - limit
     for index in sorted((i for i, s in enumerate(cut) if s.content and not s.trained), key=lambda i: (-len(cut[i].ids), i)):
-        excess = _size(cut) - limit
-        if excess > 0:
-            cut[index] = replace(cut[index], ids=without_middle(cut[index].ids, max(len(cut[index].ids) - excess, 1), vocabulary))
-    if _size(cut) > limit:
+        if excess <= 0:
+            break
+        whole = cut[index].ids
+        cut[index] = replace(cut[index], ids=without_middle(whole, max(len(whole) - excess, 1), vocabulary))
+        excess -= len(whole) - len(cut[index].ids)
+    if excess > 0:
         raise Unusable(ANSWER_TOO_LONG)
     return cut
 

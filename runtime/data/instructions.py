@@ -21,6 +21,8 @@ from runtime.faults import StageFault
 JSON = dict[str, Any]
 Reader = Callable[[JSON, str], list[Message]]
 MEDIA = ("images", "videos", "audios", "image", "video", "audio")
+VERBATIM = ("tools", "tool_calls")  # their fields are those of the tools
+LEVELS = 3  # a row, its turns, and their parts
 ANSWER, CALL, TOOL = "assistant", "function_call", "tool"
 
 
@@ -73,18 +75,18 @@ def _only_text(row: JSON, where: str) -> JSON:
     return row
 
 
-def _renamed(value: JSON, names: Mapping[str, str]) -> JSON:
-    """A row whose fields, and those of its turns, have the names of the format."""
-    if not names:
+def _renamed(value: JSON, names: Mapping[str, str], levels: int = LEVELS) -> JSON:
+    """A row whose fields, and those of its turns and their parts, have the names of the format; what describes tools stays as it is."""
+    if not names or not levels:
         return value
-    named = {name: content for name, content in value.items() if name not in names.values() or name in names}
-    return {names.get(name, name): _renamed_turns(content, names) for name, content in named.items()}
+    named = {names.get(name, name): content for name, content in value.items() if name not in names.values() or name in names}
+    return {name: content if name in VERBATIM else _renamed_turns(content, names, levels - 1) for name, content in named.items()}
 
 
-def _renamed_turns(content: Any, names: Mapping[str, str]) -> Any:
+def _renamed_turns(content: Any, names: Mapping[str, str], levels: int) -> Any:
     if not isinstance(content, list):
         return content
-    return [_renamed(cast(JSON, item), names) if isinstance(item, dict) else item for item in cast(list[Any], content)]
+    return [_renamed(cast(JSON, item), names, levels) if isinstance(item, dict) else item for item in cast(list[Any], content)]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ BLOCK = 1 << 20
 MARK = b"\xef\xbb\xbf"
 ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst")
 SURROGATES = "surrogateescape"
-_BEGIN = re.compile(r"\ufeff?\s*\[")
+_BLANK, _BEGIN = re.compile(r"[\ufeff\s]*"), re.compile(r"\[")
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -55,7 +55,7 @@ class RawRow:
 def files_of(root: Path, path: str) -> list[tuple[str, Path]]:
     """The files of a source: names relative to `root`, and where they lie, in the order of their names. Raises StageFault."""
     place = root / path
-    inside = (file for file in place.rglob("*") if file.name.endswith(ENDINGS) and file.is_file())
+    inside = (file for file in place.rglob("*") if file.name.lower().endswith(ENDINGS) and file.is_file())
     files = sorted(inside, key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
     if not files or not files[0].is_file():
         raise StageFault(
@@ -89,7 +89,10 @@ def _is_plain_lines(path: Path) -> bool:
 
 def _is_array(file: BinaryIO) -> bool:
     """Whether the content begins as an array; a JSON Lines file whose rows are arrays is none that can be trained on."""
-    return file.read(64).removeprefix(MARK).lstrip()[:1] == b"["
+    start = file.read(BLOCK).removeprefix(MARK).lstrip()
+    while not start and (block := file.read(BLOCK)):
+        start = block.lstrip()
+    return start[:1] == b"["
 
 
 def _skip_line(file: BinaryIO) -> None:
@@ -193,7 +196,10 @@ def _row(content: bytes, where: str, size: int) -> RawRow:
     try:
         row = orjson.loads(content) if size <= LONGEST else None
     except orjson.JSONDecodeError as error:
-        row, fault = {}, StageFault(f"not a JSON object: {error}", where=where, fix="one JSON object a line, in UTF-8")
+        row, fault = (
+            {},
+            StageFault(f"not a JSON object: {error}", where=where, fix="one JSON object a line, or one array of them, in UTF-8"),
+        )
     if size > LONGEST:
         fault = StageFault(f"a row of {size} bytes, more than {LONGEST}", where=where, fix="split it, or take it out")
     elif fault is None and not isinstance(row, dict):
@@ -204,7 +210,7 @@ def _row(content: bytes, where: str, size: int) -> RawRow:
 def _array(piece: Range, file: BinaryIO, last: _Lines) -> Iterator[RawRow]:
     """The objects of a JSON array, each as soon as it has been read whole; `where` has the line at which it begins."""
     text = _Text(file)
-    text.skip(_BEGIN)
+    text.skip(_BLANK).skip(_BEGIN)
     while not text.skip(_BETWEEN).closed:
         where = f"{piece.shown}:{text.line}"
         last.number = text.line - 1

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,8 @@ from samples import TOKENIZER, Experiment
 from runtime import records
 from runtime.contracts import format as contract
 from runtime.contracts import tokenizer as tokenizer_contract
-from runtime.data import encoding, row_files, row_index
-from runtime.data.chat import IGNORED, Message, Renderer, Template
+from runtime.data import dialogue_rows, encoding, row_files, row_index
+from runtime.data.chat import IGNORED, Message, Renderer, Segment, Template
 from runtime.data.dialogue_rows import Encoder, Row, Unusable, keys_of, without_middle
 from runtime.data.encoding import Vocabulary
 from runtime.data.row_index import INDEX, split_rows, weigh
@@ -99,6 +100,36 @@ def test_what_is_left_of_the_oldest_turns_is_cut_in_the_middle(template: Templat
     assert made.input_ids == encode_dialogue(asked, template, vocabulary, SETTINGS).input_ids
     with pytest.raises(Unusable, match="answer_too_long"):
         encode_dialogue(turns("a", "b", "fox", "dogs " * 90), template, vocabulary, replace(SETTINGS, truncation="oldest"))
+
+
+def test_as_few_of_the_oldest_exchanges_go_as_let_the_rest_fit(template: Template, vocabulary: Vocabulary) -> None:
+    messages = [Message("system", "be kind"), *turns(*(f"fox {number} " * (1 + number % 3) for number in range(40)))]
+    free = replace(SETTINGS, truncation="oldest", seq_length=100_000)
+    rows = [encode_dialogue([messages[0], *messages[1 + 2 * gone :]], template, vocabulary, free).input_ids for gone in range(20)]
+    for limit in (len(rows[19]), 65, 200, len(rows[7]), len(rows[1]), len(rows[0]) - 1):
+        made = encode_dialogue(messages, template, vocabulary, replace(free, seq_length=limit - 1))
+        assert made.input_ids == next(row for row in rows if len(row) <= limit)
+
+
+@pytest.mark.parametrize("truncation", ["oldest", "middle"])
+def test_a_dialogue_of_thousands_of_turns_is_rendered_a_few_times(
+    template: Template, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, truncation: str
+) -> None:
+    counted, render, size = [0, 0], Renderer.render, dialogue_rows._size
+
+    def counting(self: Renderer, *args: Any, **options: Any) -> list[Segment]:
+        counted[0] += 1
+        return render(self, *args, **options)
+
+    def counting_size(segments: Any) -> int:
+        counted[1] += 1
+        return size(segments)
+
+    monkeypatch.setattr(Renderer, "render", counting)
+    monkeypatch.setattr(dialogue_rows, "_size", counting_size)
+    with suppress(Unusable):
+        encode_dialogue(turns(*["fox"] * 2000), template, vocabulary, replace(SETTINGS, truncation=truncation))
+    assert max(counted) < 30
 
 
 def test_a_row_without_a_trained_token_is_dropped(template: Template, vocabulary: Vocabulary) -> None:

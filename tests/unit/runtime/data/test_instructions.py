@@ -177,6 +177,21 @@ def test_names_of_fields_and_tags_can_be_mapped(tmp_path: Path, template: Templa
     assert read(tmp_path, template, "sharegpt", "b.jsonl", fields=fields, roles=roles) == [(DIALOGUE, "b.jsonl:1")]
 
 
+def test_mapped_names_leave_tools_and_their_calls_as_they_are(tmp_path: Path, template: Template) -> None:
+    tool = {"name": "f", "description": "text of the tool", "parameters": {}}
+    answer = {"name": "assistant", "description": None, "tool_calls": [{"name": "f", "arguments": {}}]}
+    write(tmp_path, {"messages": [{"name": "user", "description": "Q"}, answer], "tools": [tool]})
+    ((messages, _),) = read(tmp_path, template, "messages", fields={"role": "name", "content": "description"})
+    assert messages[0].tools == ({"type": "function", "function": tool},) and messages[-1].calls[0].name == "f"
+
+
+def nested(levels: int) -> Any:
+    made: Any = 1
+    for level in range(levels):
+        made = {"a": made} if level % 2 else [made]
+    return made
+
+
 HUMAN = {"from": "human", "value": "a"}
 WRONG: list[tuple[str, Any, str]] = [
     ("sharegpt", {"conversations": [HUMAN, {"from": "function_call", "value": "{"}]}, "'function_call' is not JSON"),
@@ -188,6 +203,13 @@ WRONG: list[tuple[str, Any, str]] = [
     ("messages", {"messages": [{"role": "user", "content": None}]}, "no 'content'"),
     ("messages", {"messages": [{"role": "user", "content": "a", "tool_calls": [{"name": "f"}]}]}, "'tool_calls' in a turn of user"),
     ("messages", {"messages": [{"role": "user", "content": "a", "weight": 0.5}]}, "'weight' is 0.5"),
+    ("alpaca", {**GOOD, "tools": [{"name": "f", "parameters": nested(300)}]}, "tools: nested deeper than 100 levels"),
+    ("alpaca", {**GOOD, "tools": json.dumps([{"name": "f", "parameters": nested(300)}])}, "tools: nested deeper than 100 levels"),
+    (
+        "sharegpt",
+        {"conversations": [HUMAN, {"from": "function_call", "value": json.dumps({"name": "f", "arguments": {"a": nested(300)}})}]},
+        "the arguments of f: nested deeper than 100 levels",
+    ),
     ("alpaca", {**GOOD, "history": [["a"]]}, "'history' is no list of [question, answer]"),
     ("alpaca", {**GOOD, "history": "a"}, "'history' is str, not a list"),
     ("alpaca", {**GOOD, "images": ["a.png"]}, "the row has images"),

@@ -116,3 +116,19 @@ def test_bytes_of_any_kind_end_in_rows_or_faults(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.json"
         path.write_bytes(content[: draw.randrange(len(content))])
         assert all(bool(raw.fault) != bool(raw.row) or raw.row == {} for raw in read(path))
+
+
+@pytest.mark.usefixtures("small")
+def test_blank_lines_before_an_array_do_not_make_it_lines(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_bytes(b" \r\n" * 70 + array(ROWS).removeprefix(row_files.MARK))
+    found = read(tmp_path / "rows.json")
+    assert [raw.row for raw in found] == ROWS and found[0].where == "rows:72"
+
+
+def test_endings_are_known_in_capitals(tmp_path: Path) -> None:
+    for name in ("A.JSONL", "b.Json", "C.JSONL.GZ", "d.txt"):
+        (tmp_path / "rows" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "rows" / name).write_bytes(gzip.compress(lines(ROWS)) if name.endswith("GZ") else lines(ROWS))
+    files = row_files.files_of(tmp_path, "rows")
+    assert [shown for shown, _ in files] == ["rows/A.JSONL", "rows/C.JSONL.GZ", "rows/b.Json"]
+    assert all([raw.row for raw in read(path)] == ROWS for _, path in files)
