@@ -20,7 +20,7 @@ from runtime.data.funnel import Flow, Funnel
 from runtime.data.listing import RawFile, files_of
 from runtime.data.pieces import Piece, Survey, SurveyTask
 from runtime.data.quarantine import Quarantine
-from runtime.data.reading import Observations, Reader, record_id
+from runtime.data.reading import OVERSIZED, OVERSIZED_PAGE, Observations, Reader, record_id
 from runtime.faults import StageFault
 from runtime.manifest import sha256_of
 from runtime.records import Limit, Record
@@ -163,5 +163,12 @@ def _refuse_faulty(name: str, source: Source, settings: Ingest, flow: Flow, bad:
             f"the source {name} has no text: {flow.documents_in} documents seen, none kept",
             where=source.path,
             reason=flow.reasons() or "its files have no rows",
-            fix=f"put text there, or take data.pretrain.sources.{name} out of the spec",
+            fix=f"{_way_out(flow)}, or take data.pretrain.sources.{name} out of the spec",
         )
+
+
+def _way_out(flow: Flow) -> str:
+    """What is to be changed where a source lost all of its documents: the limit, where it was that."""
+    if flow.dropped[OVERSIZED_PAGE]:
+        return "raise data.pretrain.ingest.max_document_bytes"
+    return "raise data.pretrain.ingest.max_line_bytes, or set long_lines to split" if flow.dropped[OVERSIZED] else "put text there"

@@ -199,8 +199,9 @@ def refuse_overlap(parameters: Split, shared: dict[str, Any]) -> None:
             _too_much(parameters, shared),
             where="config/split.yaml",
             reason="scores on the validation set would tell what was learned by heart",
-            fix="lower data.pretrain.dedup.documents.near.threshold, set data.pretrain.split.by=file, or raise "
-            "data.pretrain.split.overlap.limit",
+            fix="lower data.pretrain.dedup.documents.near.threshold, "
+            + ("" if parameters.by == "file" else "set data.pretrain.split.by=file, ")
+            + "or raise data.pretrain.split.overlap.limit",
         )
 
 

@@ -159,6 +159,16 @@ def test_a_source_without_text_is_refused_by_name(project: Project, files: tuple
     assert fault.value.where == "data/raw/rows"
 
 
+@pytest.mark.parametrize(("document", "limit"), [(100, "max_document_bytes"), (1_000_000, "max_line_bytes, or set long_lines to split")])
+def test_a_source_that_its_limits_leave_nothing_of_is_told_the_limit(project: Project, document: int, limit: str) -> None:
+    use(project, pages=source("data/raw/pages", "html"))
+    project.config["ingest"] |= {"max_line_bytes": 100, "max_document_bytes": document}
+    project.put("data/raw/pages/a.html", "<p>" + "长" * 5000)
+    with pytest.raises(StageFault, match="has no text") as fault:
+        project.run("ingest")
+    assert fault.value.fix == f"raise data.pretrain.ingest.{limit}, or take data.pretrain.sources.pages out of the spec"
+
+
 def test_a_giant_line_drops_the_file(project: Project) -> None:
     use(project, pages=source("data/raw/pages", "html"))
     project.put("data/raw/pages/a.html", "<p>" + "长" * 5000)

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime import records
-from runtime.contracts.split import Split
+from runtime.contracts.split import Overlap, Split
 from runtime.data import holding_out, overlap
 from runtime.data.holding_out import Sides
 from runtime.data.holding_out import divide as divided
 from runtime.data.ordering import fingerprint, rank, unit
-from runtime.data.split import Look, exact, look
+from runtime.data.split import Look, exact, look, refuse_overlap
 from runtime.faults import StageFault
 from runtime.placement import Placement
 from runtime.records import Limit, Record
@@ -247,8 +247,16 @@ def test_sides_with_too_much_in_common_are_warned_of_or_refused(enter: Enter, ca
     assert warning in capfd.readouterr().err
     assert project.metrics("split")["overlap"]["documents_mostly_seen"] == len(project.records("corpus/split/validation"))
     refused = enter({"overlap": {"ngram": 13, "limit": 0.1, "above": "refuse"}}, mixed)
-    with pytest.raises(StageFault, match="more than 10"):
+    with pytest.raises(StageFault, match="more than 10") as fault:
         refused.run("split")
+    assert "data.pretrain.split.by=file" in fault.value.fix
+
+
+def test_what_is_done_already_is_no_way_out() -> None:
+    by_file = Split(validation=0.1, by="file", seed=1, overlap=Overlap(limit=0.1, above="refuse"))
+    with pytest.raises(StageFault, match="more than 10") as fault:
+        refuse_overlap(by_file, {"share": 0.5, "ngram": 13, "documents_mostly_seen": 1})
+    assert "by=file" not in fault.value.fix
 
 
 def test_ranks_do_not_change_between_versions() -> None:
