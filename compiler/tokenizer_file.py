@@ -10,7 +10,7 @@ from runtime.contracts.vocabulary_file import Pieces, Resolved
 
 
 def pieces(spec: Spec, root: Path) -> Pieces | None:
-    """What the given file holds; None where a tokenizer is trained, or the file is not there. Raises ValueError where it is none."""
+    """What the given file holds; None where a tokenizer is trained, or the file is not there. Raises NoVocabulary where it is none."""
     settings = spec.tokenizer
     path = root / settings.path if settings.path else None
     if path is None or not path.is_file():

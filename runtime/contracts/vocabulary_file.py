@@ -17,6 +17,14 @@ MOST = 1 << 24  # ids: more than fifty times as many as the largest vocabularies
 PIECES, PIECE, TYPE = 1, 1, 3  # field numbers of ModelProto and SentencePiece
 
 
+class NoVocabulary(ValueError):
+    """Why a file is no vocabulary of its kind; `zh`: the same in Chinese."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        super().__init__(en)
+        self.zh = zh
+
+
 @dataclass(frozen=True)
 class Pieces:
     """`size`: the largest id + 1. `special`: pieces, with their ids, that have a meaning beside text.
@@ -41,8 +49,13 @@ class Resolved:
     size: int
 
 
+def visible(text: str) -> str:
+    """A piece for people: blanks and signs that are not seen in quotes."""
+    return text if text.isprintable() and text.strip() == text else repr(text)
+
+
 def read(kind: str, data: bytes) -> Pieces:
-    """What the file of a kind (sentencepiece, hf, tiktoken) holds. Raises ValueError that says why it is none."""
+    """What the file of a kind (sentencepiece, hf, tiktoken) holds. Raises NoVocabulary that says why it is none."""
     readers = {"sentencepiece": _sentencepiece, "hf": _hugging_face, "tiktoken": _tiktoken}
     return readers[kind](data)
 
@@ -76,14 +89,16 @@ def _hugging_face(data: bytes) -> Pieces:
         # A Unigram model lists its pieces in order, the others number them.
         ids = set(cast(dict[str, int], listed).values()) if isinstance(listed, dict) else set(range(len(listed)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError("it is no tokenizer.json, or has no model with a vocabulary") from None
+        raise NoVocabulary(
+            "it is no tokenizer.json, or has no model with a vocabulary", "不是 tokenizer.json，或其中没有带词表的模型"
+        ) from None
     everything = [*ids, *(piece["id"] for piece in added)]
     if not everything:
-        raise ValueError("it holds no piece")
+        raise NoVocabulary("it holds no piece", "其中没有词元")
     _check_ids(everything)
     if shared := [id for id, count in Counter(special.values()).items() if count > 1]:
-        texts = " and ".join(repr(text) for text, id in special.items() if id == shared[0])
-        raise ValueError(f"{texts} have one id, {shared[0]}")
+        texts = [repr(text) for text, id in special.items() if id == shared[0]]
+        raise NoVocabulary(f"{' and '.join(texts)} have one id, {shared[0]}", f"{'、'.join(texts)} 的编号同为 {shared[0]}")
     return Pieces(max(everything) + 1, special, frozenset(ids - set(special.values())))
 
 
@@ -91,7 +106,10 @@ def _check_ids(ids: Iterable[Any]) -> None:
     """Raise ValueError for what numbers no row of an embedding."""
     wrong = [id for id in ids if type(id) is not int or not 0 <= id < MOST]
     if wrong:
-        raise ValueError(f"the id {wrong[0]!r:.40} of a piece is no number from 0 to {MOST - 1}")
+        raise NoVocabulary(
+            f"the id {wrong[0]!r:.40} of a piece is no number from 0 to {MOST - 1}",
+            f"词元编号 {wrong[0]!r:.40} 不是 0 到 {MOST - 1} 之间的整数",
+        )
 
 
 def _tiktoken(data: bytes) -> Pieces:
@@ -100,7 +118,7 @@ def _tiktoken(data: bytes) -> Pieces:
 
 
 def tiktoken_ranks(data: bytes) -> dict[bytes, int]:
-    """Piece -> id of a `.tiktoken` file. Raises ValueError that names the line that is none, or a byte that has no piece."""
+    """Piece -> id of a `.tiktoken` file. Raises NoVocabulary that names the line that is none, or a byte that has no piece."""
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
@@ -108,14 +126,19 @@ def tiktoken_ranks(data: bytes) -> dict[bytes, int]:
                 piece, rank = line.split()
                 content, id = base64.b64decode(piece, validate=True), int(rank)
             except ValueError:
-                raise ValueError(f"line {number} is not a base64 piece and its rank") from None
+                raise NoVocabulary(f"line {number} is not a base64 piece and its rank", f"第 {number} 行不是 base64 词元及其序号") from None
             if ranks.setdefault(content, id) != id:
-                raise ValueError(f"line {number}: the piece has the rank {ranks[content]} already")
+                raise NoVocabulary(
+                    f"line {number}: the piece has the rank {ranks[content]} already", f"第 {number} 行：该词元已有序号 {ranks[content]}"
+                )
     _check_ids(ranks.values())
     if len(set(ranks.values())) != len(ranks):
-        raise ValueError("two pieces have one rank")
+        raise NoVocabulary("two pieces have one rank", "有两个词元序号相同")
     if missing := [byte for byte in range(256) if bytes([byte]) not in ranks]:
-        raise ValueError(f"{len(missing)} of the 256 bytes have no piece, the first is 0x{missing[0]:02X}")
+        raise NoVocabulary(
+            f"{len(missing)} of the 256 bytes have no piece, the first is 0x{missing[0]:02X}",
+            f"256 个字节中有 {len(missing)} 个没有词元，第一个是 0x{missing[0]:02X}",
+        )
     return ranks
 
 
@@ -123,9 +146,9 @@ def _sentencepiece(data: bytes) -> Pieces:
     try:
         kinds = list(sentencepiece_pieces(data))
     except (IndexError, ValueError, AttributeError):  # a number where a text stands has no `decode`
-        raise ValueError("it is no SentencePiece model") from None
+        raise NoVocabulary("it is no SentencePiece model", "不是 SentencePiece 模型") from None
     if not kinds:
-        raise ValueError("it is no SentencePiece model: it holds no piece")
+        raise NoVocabulary("it is no SentencePiece model: it holds no piece", "不是 SentencePiece 模型：其中没有词元")
     special = {text: id for id, (text, kind) in enumerate(kinds) if kind in (CONTROL, USER_DEFINED)}
     if sum(kind == BYTE for _, kind in kinds) == 256:  # then no text is unknown, and the piece is free to mean something else
         special |= {text: id for id, (text, kind) in enumerate(kinds) if kind == UNKNOWN}

@@ -76,7 +76,7 @@ def special_tokens(pieces: Pieces, parameters: Tokenizer) -> dict[str, Any]:
 
 def _check(pieces: Pieces, found: Resolved, parameters: Tokenizer) -> None:
     if found.missing:
-        known = [*pieces.special]
+        known = [vocabulary_file.visible(text) for text in pieces.special]
         there = ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
         raise StageFault(
             f"{', '.join(found.missing)}: no special piece of the tokenizer",

@@ -10,7 +10,7 @@ from compiler.spec import Spec
 from compiler.validate.rules.files import missing_plain_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import listed, said
-from runtime.contracts.vocabulary_file import Pieces
+from runtime.contracts.vocabulary_file import NoVocabulary, Pieces, visible
 
 RULES = Rules()
 
@@ -30,10 +30,10 @@ def file_is_there(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
 def file_is_a_tokenizer(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     try:
         tokenizer_file.pieces(spec, FilePath(tree.root))
-    except ValueError as error:
+    except NoVocabulary as error:
         yield Diagnostic(
             "MS0452",
-            said(f"no vocabulary of kind {spec.tokenizer.kind}: {error}", f"不是 {spec.tokenizer.kind} 类型的词表：{error}"),
+            said(f"no vocabulary of kind {spec.tokenizer.kind}: {error}", f"不是 {spec.tokenizer.kind} 类型的词表：{error.zh}"),
             path=_PATH,
             reason=said("its library would refuse it when the stage starts", "阶段启动时相应的库会拒绝该文件"),
             fix=said(
@@ -74,7 +74,7 @@ def pieces_are_there(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     named = [((*_SPECIAL, name), getattr(special, name)) for name in ("pad", "bos", "eos")]
     for path, text in [*named, *(((*_SPECIAL, "user", index), text) for index, text in enumerate(special.user))]:
         if text in missing:
-            known = listed([*found.special][:_SHOWN]) if found.special else said("none", "没有")
+            known = listed([visible(text) for text in found.special][:_SHOWN]) if found.special else said("none", "没有")
             more = len(found.special) - _SHOWN
             yield Diagnostic(
                 "MS0454",

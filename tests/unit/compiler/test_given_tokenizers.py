@@ -102,5 +102,12 @@ def test_checking_imports_no_tokenizer_library(experiments: Experiments) -> None
     ],
 )
 def test_what_is_no_vocabulary_is_refused_with_the_reason(kind: str, data: bytes, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+    with pytest.raises(vocabulary_file.NoVocabulary, match=why) as caught:
         vocabulary_file.read(kind, data)
+    assert max(caught.value.zh) >= "\u4e00"  # a person who reads Chinese is told in Chinese
+
+
+def test_pieces_that_are_not_seen_are_shown_in_quotes() -> None:
+    assert [vocabulary_file.visible(text) for text in ("<s>", "第", "    ", "\n", "\u200b", "a b")] == [
+        "<s>", "第", "'    '", "'\\n'", "'\\u200b'", "a b",
+    ]  # fmt: skip
