@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import sys
 import traceback
 from collections import deque
@@ -19,6 +20,7 @@ OF_THE_DISK = (
 )  # fmt: skip
 # Libraries that write files of their own say it in words: the system's, and those of MindRecord.
 IN_WORDS = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), os.strerror(errno.EFBIG), "No free disk")
+CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # NumPy's, without a number, where a write did not go through
 
 
 def ended(contract: Contract) -> int:
@@ -49,7 +51,7 @@ def disk_fault(error: BaseException) -> StageFault | None:
     fix = "make room, mend the rights or move away what stands there, then run it again; what was finished before stays"
     if isinstance(error, OSError) and error.errno in OF_THE_DISK:
         return StageFault(error.strerror or str(error), where=str(error.filename or ""), fix=fix)
-    if any(words in str(error) for words in IN_WORDS):
+    if any(words in str(error) for words in IN_WORDS) or (isinstance(error, OSError) and CUT_SHORT.fullmatch(str(error))):
         return StageFault(os.strerror(errno.ENOSPC), fix=fix)
     return None
 

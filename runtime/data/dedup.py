@@ -236,7 +236,11 @@ def run(stage: Stage[Dedup]) -> None:
 
 
 def warnings_of(funnel: Funnel) -> list[str]:
-    """A sentence for every source that lost more than WARNED_SHARE of its documents."""
-    seen = {name: flow for name, flow in funnel.sources.items() if flow.documents_in}
-    removed = {name: 1 - flow.documents_out / flow.documents_in for name, flow in seen.items()}
-    return [f"{share:.0%} of the documents of {name} are duplicates" for name, share in removed.items() if share > WARNED_SHARE]
+    """A sentence for every source that lost more than WARNED_SHARE of its documents, to duplicates and to evaluation texts apart."""
+    told = list[str]()
+    for name, flow in funnel.sources.items():
+        held = flow.dropped[REASONS[CONTAMINATED]]
+        for count, what in ((flow.documents_in - flow.documents_out - held, "are duplicates"), (held, "hold text of evaluation sets")):
+            if count > WARNED_SHARE * flow.documents_in:
+                told.append(f"{count / flow.documents_in:.0%} of the documents of {name} {what}")
+    return told

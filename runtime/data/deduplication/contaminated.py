@@ -88,7 +88,7 @@ def evaluation_texts(settings: Decontamination, root: Path) -> Iterator[str]:
 def _texts_of_file(path: Path, shown: str) -> Iterator[str]:
     """The strings of each row of a `.jsonl`, alone and together; the lines of any other file."""
     try:
-        lines = path.read_text("utf-8-sig").split("\n")
+        lines = path.read_text("utf-8").removeprefix("\ufeff").split("\n")
     except FileNotFoundError:
         raise StageFault("the file does not exist", where=shown, fix="mend data.pretrain.dedup.decontaminate.paths") from None
     except UnicodeDecodeError as error:

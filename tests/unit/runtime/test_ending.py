@@ -56,6 +56,7 @@ def kind() -> str:
         (StageFault("no text", where="a.txt:1"), 1, "refused"),
         (OSError(errno.ENOSPC, "No space left on device", "x"), 1, "refused"),
         (OSError(errno.EFBIG, "File too large"), 1, "refused"),
+        (OSError("359532 requested and 300000 written"), 1, "refused"),
         (FileExistsError(errno.EEXIST, "File exists", "x"), 1, "refused"),
         (RuntimeError("[ERROR] No free disk to be used while writing mindrecord files, available free disk size: 0"), 1, "refused"),
         (RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)"), 1, "refused"),

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from runtime.contracts.dedup import Decontamination
 from runtime.data.contamination import SHORTEST, Contamination, comparable
+from runtime.data.dedup import warnings_of
 from runtime.data.deduplication.contaminated import evaluation_texts
+from runtime.data.funnel import Funnel
 from runtime.data.shingles import tokens
 from runtime.faults import StageFault
+from runtime.records import Record
 
 QUESTION = "Which river flows through the city of Cologne, and how long is it from the spring to the sea?"
 POEM = "床前明月光，疑是地上霜。举头望明月，低头思故乡。"
@@ -163,6 +166,7 @@ def test_the_core_cases_and_the_files_of_the_spec_are_read(tmp_path: Path, monke
     [
         (lambda path: None, "does not exist"),
         (lambda path: path.write_bytes(b'{"a": "\xff"}'), "not UTF-8"),
+        (lambda path: path.write_bytes(b"\xef\xbb\xbf{\xff"), "not UTF-8: invalid start byte at byte 4"),
         (lambda path: path.write_text('{"a": "b"}\n{'), "not JSON"),
         (lambda path: path.write_text("[" * 100_000), "not JSON"),
     ],
@@ -172,6 +176,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, make: Callable[[Pat
     with pytest.raises(StageFault, match=told) as raised:
         list(evaluation_texts(Decontamination(ngram=13, files=("data.jsonl",), cases=None, action="drop"), tmp_path))
     assert str(raised.value.where).startswith("data.jsonl")
+
+
+def test_a_source_is_warned_of_for_what_it_lost_its_documents_to() -> None:
+    funnel = Funnel()
+    for number, reason in enumerate(["contaminated"] * 3 + ["near_duplicate"]):
+        record = Record(str(number), "text", "one")
+        funnel.enter(record)
+        funnel.drop(record, reason)
+    assert warnings_of(funnel) == ["75% of the documents of one hold text of evaluation sets"]
 
 
 def test_every_evaluation_text_inside_random_text_is_found() -> None:
