@@ -325,8 +325,8 @@ def _expected(error: Violation) -> set[str]:
     if error.keyword == "type":
         value = error.limit
         return {value} if isinstance(value, str) else set(value)
-    branches = [_resolved(branch) for branch in error.limit]
-    return {str(branch.get("type", "string")) for branch in branches}
+    types = [_resolved(branch).get("type", "string") for branch in error.limit]
+    return {name for one in types for name in ([one] if isinstance(one, str) else one)}
 
 
 def _resolved(schema: Schema) -> Schema:
@@ -337,8 +337,9 @@ def _resolved(schema: Schema) -> Schema:
 
 
 def _names(expected: set[str]) -> Said:
-    if expected == {"integer", "string"}:
-        return said("a size", "大小")
+    if expected >= {"integer", "string"}:
+        size, others = said("a size", "大小"), expected - {"integer", "string"}
+        return said(f"{size} or {_names(others)}", f"{size.zh}或{_names(others).zh}") if others else size
     names = [TYPE_NAMES[name] for name in sorted(expected, key=list(TYPE_NAMES).index)]
     return said(" or ".join(names), "或".join(name.zh for name in names))
 

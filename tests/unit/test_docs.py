@@ -25,7 +25,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"\.?[\w*][\w.*-]*(/[\w.*-]+)*/?")
 SUFFIXES = {".yaml", ".json", ".md", ".py", ".html", ".lock", ".csv", ".svg", ".toml", ".mindir", ".txt", ".log", ".dvc"}
-STANDS_FOR = {"NAME": "demo", "STAGE": "clean", "CODE": "MS0301"}
+STANDS_FOR = {"NAME": "demo", "STAGE": "clean", "CODE": "MS0301", "N": "3"}
 # Made by a command of the page, by DVC or by others, beside what the stages declare.
 MADE = {
     "config.json", "dvc.lock", "comparison.html", "comparison.json", "baselines/demo.json", "manifest.json", "data/raw/notes.dvc",
@@ -61,7 +61,9 @@ def commands(page: Page) -> list[list[str]]:
     """Arguments of every `mindspec` that is named."""
     messages = [line for line in text_of("Makefile").splitlines() if "echo" in line]
     return [
-        shlex.split(code)[1:] for code in codes(page) if code.startswith("mindspec ") and not any(code in message for message in messages)
+        shlex.split(re.sub(r"\b(STAGE|N)\b", lambda match: STANDS_FOR[match[1]], code))[1:]
+        for code in codes(page)
+        if code.startswith("mindspec ") and not any(code in message for message in messages)
     ]
 
 
@@ -174,7 +176,8 @@ def paths_in(page: Page) -> Iterator[str]:
 
 
 def is_there(path: str, declared: set[str], made: set[str]) -> bool:
-    """Whether a path is in the checkout, is left by an experiment, or is made by what the page tells to do."""
+    """Whether a path, of a pattern its folder, is in the checkout, left by an experiment, or made by what the page tells to do."""
+    path = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
     inner = re.sub(r"^experiments/[a-z0-9-]+/", "", path)
     around = {inner, *map(str, PurePosixPath(inner).parents)}
     below = {one.output for one in CONTRACTS} | made | MADE

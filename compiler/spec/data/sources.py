@@ -13,8 +13,8 @@ class Source(Section):
     """One raw corpus of text."""
 
     path: Text = identity(
-        "File, folder or pattern (`data/raw/**/*.txt`), relative to the project root; files may be compressed (.gz, .zst).",
-        "文件、文件夹或通配路径（`data/raw/**/*.txt`），相对于项目根目录；文件可以是压缩的（.gz、.zst）。",
+        "File, folder or pattern such as `data/raw/**/*.txt`, relative to the project root.",
+        "文件、文件夹或 `data/raw/**/*.txt` 之类的模式，相对于项目根目录。",
     )
     format: Literal["text", "html", "markdown", "jsonl", "json", "csv", "parquet"] = identity("How the files are read.", "文件格式。")
     text_field: Text | None = identity(

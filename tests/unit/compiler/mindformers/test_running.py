@@ -63,7 +63,7 @@ def write_tokenizer(folder: Path) -> None:
         SentencePieceTrainer.train(
             sentence_iterator=iter(words * 20), model_writer=file, model_type="bpe", vocab_size=VOCABULARY, byte_fallback=True,
             normalization_rule_name="identity", remove_extra_whitespaces=False, add_dummy_prefix=False, hard_vocab_limit=False,
-            pad_id=0, bos_id=1, eos_id=2, unk_id=3, pad_piece="<pad>", minloglevel=2,
+            pad_id=0, bos_id=1, eos_id=2, unk_id=3, pad_piece="<pad>",
         )  # fmt: skip
 
 

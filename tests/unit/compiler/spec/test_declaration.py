@@ -14,7 +14,12 @@ from compiler.spec.walk import class_of
 
 PLACEMENT = {
     "device.memory", "device.interconnect", "device.nodes", "device.device_ids",
-    "launch.workers", "launch.threads", "launch.log_every", "model.from_hf",
+    "launch.workers", "launch.threads", "launch.log_every", "launch.engine", "launch.ray_address", "model.from_hf",
+    *(
+        f"data.synthetic.*{judge}.generator.{name}"
+        for judge in ("", ".score")
+        for name in ("api_key_env", "concurrency", "requests_per_minute", "tokens_per_minute", "retries", "timeout_seconds")
+    ),
 }  # fmt: skip
 PRESENTATION = {
     "name", "title", "description", "report.languages", "model.max_length",

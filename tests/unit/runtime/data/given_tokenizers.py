@@ -72,7 +72,6 @@ def llama_model() -> bytes:
         add_dummy_prefix=True,
         user_defined_symbols=["<|im_start|>", "<|im_end|>"],
         num_threads=1,
-        minloglevel=2,
     )
     return model.getvalue()
 
