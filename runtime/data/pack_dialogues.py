@@ -87,8 +87,8 @@ class PackedDialogues:
         check_ids(ids, self.vocabulary.size, f"{folder} rows {self.rows} to {self.rows + len(ids) - 1}")
         trained = int(scored(ids, labels, self.vocabulary.pad).sum())
         self.counts.update(documents=sum(map(len, groups)), tokens=sum(len(pair[0]) for pair in pairs), trained_tokens=trained)
-        for row, *padded in zip(joined[: masked_text.ROWS - len(self.sample)], ids.tolist(), labels.tolist(), strict=False):
-            self.sample.append((row["id"], row["source"], *padded))
+        for row, *padded in zip(joined[: masked_text.ROWS - len(self.sample)], ids, labels, strict=False):
+            self.sample.append((row["id"], row["source"], *(values.tolist() for values in padded)))
         self.rows += len(groups)
         return ({"input_ids": one, "labels": other} for one, other in zip(ids, labels, strict=True))
 

@@ -3,15 +3,15 @@
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
-from runtime.data import mindrecord
-from runtime.data.mindrecord_library import Reader
+from runtime.data import mindrecord, mindrecord_pages
+from runtime.data.mindrecord_library import Writer
 from runtime.faults import StageFault
 
 
@@ -100,23 +100,55 @@ def test_a_large_file_gets_room_for_its_table_of_pages(tmp_path: Path) -> None:
 
 
 def test_rows_that_do_not_come_back_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored = Reader.rows
-    monkeypatch.setattr(Reader, "rows", lambda reader: islice(stored(reader), 1, None))
+    writes = Writer.write
+    monkeypatch.setattr(Writer, "write", lambda writer, rows: writes(writer, {"input_ids": rows["input_ids"][1:]}))
     with pytest.raises(StageFault, match="49 rows come back of 50"):
         write(tmp_path / "a")
-    monkeypatch.setattr(Reader, "rows", lambda reader: ({"input_ids": bytes(len(row["input_ids"]))} for row in stored(reader)))
+    monkeypatch.setattr(Writer, "write", lambda writer, rows: writes(writer, {"input_ids": rows["input_ids"][::-1]}))
     with pytest.raises(StageFault, match="other values come back in 50 rows"):
         write(tmp_path / "b")
 
 
 def test_rows_that_come_back_cut_elsewhere_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shifted(_: Reader) -> Iterator[dict[str, bytes]]:
-        given = b"".join(row["input_ids"].astype("<i4").tobytes() for row in rows(2))
-        yield from ({"input_ids": given[:32]}, {"input_ids": given[32:]})
+    writes, seen = Writer.write, list[int]()
 
-    monkeypatch.setattr(Reader, "rows", shifted)
+    def shifted(writer: Writer, given: Mapping[str, Sequence[bytes]]) -> None:
+        whole = b"".join(given["input_ids"])
+        seen.append(len(whole))
+        writes(writer, {"input_ids": [whole[:32], whole[32:]]})
+
+    monkeypatch.setattr(Writer, "write", shifted)
     with pytest.raises(StageFault, match="other values come back in 2 rows"):
         write(tmp_path / "a", count=2)
+    assert seen == [72]
+
+
+LIMITS = [edge for width in (7, 8, 15, 16, 31) for edge in (-(2**width), -(2**width) - 1, 2**width, 2**width - 1)]
+
+
+@pytest.mark.parametrize("length", [1, 3, 4, 21])
+@pytest.mark.parametrize("columns", [("input_ids",), ("input_ids", "labels")])
+def test_pages_hold_what_the_library_reads(tmp_path: Path, length: int, columns: tuple[str, ...]) -> None:
+    numbers = np.resize(np.asarray([0, -100, *(edge for edge in LIMITS if -(2**31) <= edge < 2**31)], np.int64), (600, length))
+    some = [{column: np.roll(row, place) for place, column in enumerate(columns)} for row in numbers]
+    mindrecord.write(tmp_path, "train", some, columns=columns)
+    found = list(mindrecord_pages.blocks(tmp_path / "train.mindrecord", columns))
+    for place, column in enumerate(columns):
+        read = [row[column] for row in mindrecord.read(tmp_path, "train.mindrecord")]
+        given = np.roll(numbers, place, axis=1).tolist()
+        assert np.concatenate([block[column] for block in found]).tolist() == np.stack(read).tolist() == given
+
+
+def test_a_file_that_is_laid_out_otherwise_is_read_by_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def otherwise(path: Path, columns: Sequence[str]) -> NoReturn:
+        raise mindrecord_pages.Unexpected
+
+    monkeypatch.setattr(mindrecord_pages, "blocks", otherwise)
+    assert write(tmp_path / "a").rows == 50
+    writes = Writer.write
+    monkeypatch.setattr(Writer, "write", lambda writer, rows: writes(writer, {"input_ids": rows["input_ids"][1:]}))
+    with pytest.raises(StageFault, match="49 rows come back of 50"):
+        write(tmp_path / "b")
 
 
 @pytest.mark.parametrize("columns", [("input_ids",), ("input_ids", "labels")])
