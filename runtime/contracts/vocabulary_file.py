@@ -6,7 +6,6 @@ list of base64 pieces with their ranks (`.tiktoken`), in which no special piece 
 
 import base64
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -86,20 +85,27 @@ def _hugging_face(data: bytes) -> Pieces:
         file = json.loads(data)
         listed, added = file["model"]["vocab"], cast(list[dict[str, Any]], file.get("added_tokens") or [])
         special = {str(piece["content"]): piece["id"] for piece in added}
-        # A Unigram model lists its pieces in order, the others number them.
-        ids = set(cast(dict[str, int], listed).values()) if isinstance(listed, dict) else set(range(len(listed)))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        texts = _by_id(listed)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise NoVocabulary(
             "it is no tokenizer.json, or has no model with a vocabulary", "不是 tokenizer.json，或其中没有带词表的模型"
         ) from None
-    everything = [*ids, *(piece["id"] for piece in added)]
+    ordinary = frozenset(texts) - frozenset(special.values())
+    everything = [*texts, *(piece["id"] for piece in added)]
     if not everything:
         raise NoVocabulary("it holds no piece", "其中没有词元")
     _check_ids(everything)
-    if shared := [id for id, count in Counter(special.values()).items() if count > 1]:
-        texts = [repr(text) for text, id in special.items() if id == shared[0]]
-        raise NoVocabulary(f"{' and '.join(texts)} have one id, {shared[0]}", f"{'、'.join(texts)} 的编号同为 {shared[0]}")
-    return Pieces(max(everything) + 1, special, frozenset(ids - set(special.values())))
+    for text, id in special.items():
+        if texts.setdefault(id, text) != text:
+            raise NoVocabulary(f"{texts[id]!r} and {text!r} have one id, {id}", f"{texts[id]!r} 与 {text!r} 的编号同为 {id}")
+    return Pieces(max(everything) + 1, special, ordinary)
+
+
+def _by_id(listed: Any) -> dict[int, str]:
+    """Pieces by id: a Unigram model lists them in order with their scores, the others number them."""
+    if isinstance(listed, dict):
+        return {id: text for text, id in cast(dict[str, int], listed).items()}
+    return {id: str(scored[0]) for id, scored in enumerate(cast(list[tuple[str, float]], listed))}
 
 
 def _check_ids(ids: Iterable[Any]) -> None:
