@@ -2,9 +2,9 @@
 
 import re
 import string
-import unicodedata
 from collections import Counter
 
+from runtime.data.ordering import compatible
 from runtime.faults import StageFault
 
 # What is taken out wherever it stands, by kind. U+2028, U+2029 and U+0085 are white space and stay.
@@ -120,6 +120,6 @@ def normalise(text: str, policy: str) -> str:
         case "cjk":
             return text if text.isascii() else _WIDE.sub(lambda found: found[0].translate(_FULL_WIDTH), text)
         case "nfkc":
-            return unicodedata.normalize("NFKC", text)
+            return compatible(text)
         case _:
             raise StageFault(f"unknown normalization {policy!r}", where="config/clean.yaml", fix=f"use one of {', '.join(POLICIES)}")

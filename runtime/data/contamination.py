@@ -16,7 +16,6 @@ Runs are compared as 64-bit numbers: two different ones are taken for equal with
 Memory: 8 bytes for each run of an evaluation text.
 """
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.data import token_hashes
+from runtime.data.ordering import compatible
 from runtime.data.shingles import folded, spans
 from runtime.data.token_hashes import Hashes
 
@@ -117,7 +117,7 @@ class Contamination:
 
 def comparable(text: str) -> str:
     """The form of a text in which passages are looked for: letters without case, compatibility forms folded."""
-    return folded(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    return folded(compatible(text))
 
 
 def _tokens(text: str) -> Hashes:

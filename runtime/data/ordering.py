@@ -15,10 +15,23 @@ def unit(seed: int, *parts: object) -> float:
     return (rank(seed, *parts) >> 11) / 2**53
 
 
+# NFKC begins by taking every character apart, so those that are taken apart beforehand change nothing. Most texts hold no others
+# than these: without them, NFKC sees at a glance that it has nothing to do, and is several times faster.
+_APART = {sign: unicodedata.normalize("NFKD", sign) for sign in "，！？：；（）…\u3000\xa0"}
+
+
+def compatible(text: str) -> str:
+    """Unicode's normal form KC."""
+    if text.isascii():
+        return text
+    for sign, apart in _APART.items():
+        text = text.replace(sign, apart)
+    return unicodedata.normalize("NFKC", text)
+
+
 def folded(text: str) -> str:
     """Equal for texts that differ only in white space, case and width of characters."""
-    whole = text if text.isascii() else unicodedata.normalize("NFKC", text)  # ASCII is its own NFKC, and far the faster way
-    return "".join(whole.casefold().split())
+    return "".join(compatible(text).casefold().split())
 
 
 def digest(folded: str) -> str:
