@@ -39,6 +39,7 @@ def data_version(evidence: Evidence) -> JSON:
     return {
         "sources": {name: _source(evidence, "ingest", name) for name in evidence.setting("ingest", "sources") or {}},
         "instruct_sources": {name: _source(evidence, "format", name) for name in evidence.setting("format", "sources") or {}},
+        **_made_rows(evidence),
         "mix": _mix(evidence),
         "split": evidence.configs.get("split"),
         "tokenizer": _tokenizer(evidence),
@@ -59,6 +60,15 @@ def _source(evidence: Evidence, stage: str, name: str) -> JSON:
         "bytes": counted.get("bytes_in"),
         "sha256": raw.get("sha256"),
     }
+
+
+def _made_rows(evidence: Evidence) -> JSON:
+    """How much of the instruction rows of training a model wrote; nothing where no source says so."""
+    if evidence.metric("format", "synthetic") is None:
+        return {}
+    shares = {f"share_of_{unit}": evidence.quantity("format", "synthetic", "share", unit).value for unit in ("rows", "tokens")}
+    asked = {name: evidence.quantity("format", "synthetic", name).value for name in ("max", "left_out")}
+    return {"instruct_synthetic": {**shares, **asked}}
 
 
 def _mix(evidence: Evidence) -> JSON:

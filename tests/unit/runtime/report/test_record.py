@@ -47,6 +47,15 @@ def test_the_mix_is_recorded_as_asked_and_as_realised(experiment: Path) -> None:
     assert mix["synthetic_share"] == 0.0
 
 
+def test_the_share_of_instruction_rows_that_a_model_wrote_is_recorded_where_there_are_any(experiment: Path) -> None:
+    assert "instruct_synthetic" not in record(experiment)["data_version"]
+    path = experiment / "metrics/format.json"
+    counted = {"share": {"rows": 0.5, "tokens": 0.655302}, "left_out": 7, "max": 0.5}
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "synthetic": counted}), "utf-8")
+    told = {"share_of_rows": 0.5, "share_of_tokens": 0.655302, "max": 0.5, "left_out": 7}
+    assert record(experiment)["data_version"]["instruct_synthetic"] == told
+
+
 def test_data_sets_are_named_by_the_hash_of_their_manifest(experiment: Path) -> None:
     datasets = record(experiment)["data_version"]["datasets"]
     assert datasets["split"] == hashlib.sha256(Path("corpus/split/manifest.json").read_bytes()).hexdigest()
