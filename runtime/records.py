@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import zstandard
 
-LEVEL = 3
+LEVEL = 3  # of zstd; 1 would save 4 % of the CPU time from ingest to filter, and make all that is kept 18 % larger
 
 
 @dataclass(frozen=True)
