@@ -8,6 +8,7 @@ import ctypes
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ R = TypeVar("R")
 AHEAD = 2  # tasks that wait behind each worker: enough to keep it busy, few enough that results never pile up
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 RAY = "ray"
+ANSWER = 10.0  # seconds in which the address of a cluster has to answer
 
 
 def each(function: Callable[[T], R], tasks: Sequence[T], placement: Placement) -> Iterator[R]:
@@ -123,13 +125,38 @@ def _connected(placement: Placement) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
+    if placement.ray_address:
+        _reach(placement.ray_address)
     local = {} if placement.ray_address else {"num_cpus": placement.workers, "include_dashboard": False}
     code = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # every node sees the project and its environment under the same path
-    ray.init(address=placement.ray_address, log_to_driver=False, configure_logging=False, runtime_env=code, **local)
+    try:
+        ray.init(address=placement.ray_address, log_to_driver=False, configure_logging=False, runtime_env=code, **local)
+    except (ValueError, ConnectionError) as error:
+        raise _unreached(placement.ray_address, error) from None
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """Raise EnvironmentFault where nothing listens at `host:port`, which Ray would try for minutes. Other forms are Ray's to judge."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), ANSWER).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise _unreached(address, error) from None
+
+
+def _unreached(address: str | None, error: Exception) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"no Ray cluster answers at {address}" if address else f"Ray cannot be started: {error}",
+        where="placement.yaml",
+        reason=str(error),
+        fix="start it (`ray start --head`), mend launch.ray_address, or set launch.engine to processes",
+    )
 
 
 def _on_cluster(ray: Any, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:

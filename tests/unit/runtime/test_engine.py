@@ -1,13 +1,15 @@
 """Tasks in processes and on Ray: results in order, faults as they were raised, workers that die."""
 
 import os
+import re
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from runtime import engine
-from runtime.faults import StageFault
+from runtime.faults import EnvironmentFault, StageFault
 from runtime.placement import Placement
 
 RAY = pytest.param(Placement(workers=2, engine="ray"), marks=pytest.mark.slow)
@@ -54,3 +56,16 @@ def test_a_worker_that_is_killed_is_told() -> None:
 
 def test_one_task_starts_no_process() -> None:
     assert [process for _, process in engine.each(doubled, [1], Placement(workers=4))] == [os.getpid()]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "127.0.0.1:99999", "nonsense", "auto"])
+def test_a_cluster_that_does_not_answer_is_told_at_once(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    def init(**_: object) -> None:
+        raise ConnectionError("no cluster") if address == "auto" else ValueError("Invalid address format")
+
+    monkeypatch.setattr(engine, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False, init=init))
+    begun = time.monotonic()
+    with pytest.raises(EnvironmentFault, match=f"no Ray cluster answers at {re.escape(address)}") as fault:
+        list(engine.each(str, [1], Placement(engine="ray", ray_address=address)))
+    assert time.monotonic() - begun < engine.ANSWER
+    assert "launch.ray_address" in fault.value.fix
