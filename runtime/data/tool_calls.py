@@ -10,6 +10,7 @@ from runtime.faults import StageFault
 
 JSON = dict[str, Any]
 DEEPEST = 100  # levels of lists and objects: libraries write JSON down to 254 of them, and nobody means that many
+ROUNDED = 2.0**64  # JSON is read into 64 bits: a whole number from here on has become a float, and would be written as another text
 
 
 def tools_of(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
@@ -17,7 +18,7 @@ def tools_of(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
     listed = _parsed(value, "tools", where) if isinstance(value, str) and value.strip() else value or []
     if not isinstance(listed, list) or not all(isinstance(tool, dict) for tool in cast(list[Any], listed)):
         raise StageFault("'tools' is no list of JSON objects", where=where, fix="write the tools as a list, or leave them out")
-    _refuse_nesting(listed, "tools", where)
+    _check_json(listed, "tools", where)
     return tuple(tool if "function" in tool else {"type": "function", "function": tool} for tool in cast(list[JSON], listed))
 
 
@@ -42,15 +43,20 @@ def call_of(value: Any, where: str) -> Call:
         arguments = _parsed(arguments or "{}", "arguments", where)
     if arguments is not None and not isinstance(arguments, dict):
         raise StageFault(f"the arguments of {name} are no JSON object", where=where, fix="write them as an object")
-    _refuse_nesting(arguments, f"the arguments of {name}", where)
+    _check_json(arguments, f"the arguments of {name}", where)
     return Call(name, cast(JSON, arguments or {}))
 
 
-def _refuse_nesting(value: Any, shown: str, where: str) -> None:
-    """Raise StageFault for a value in which lists and objects stand in each other beyond DEEPEST."""
+def _check_json(value: Any, shown: str, where: str) -> None:
+    """Raise StageFault for lists and objects in each other beyond DEEPEST, and for whole numbers that were rounded when they were read."""
     level, depth = [value], 0
-    while level := [one for one in level if isinstance(one, dict | list)]:
-        depth += 1
+    while level:
+        if rounded := [one for one in level if isinstance(one, float) and abs(one) >= ROUNDED]:
+            raise StageFault(
+                f"{shown}: the number {rounded[0]} has more than 64 bits", where=where, fix="write it as a text, or take the row out"
+            )
+        level = [one for one in level if isinstance(one, dict | list)]
+        depth += bool(level)
         if depth > DEEPEST:
             raise StageFault(f"{shown}: nested deeper than {DEEPEST} levels", where=where, fix="take the row out")
         level = [inner for one in level for inner in (cast(JSON, one).values() if isinstance(one, dict) else cast(list[Any], one))]

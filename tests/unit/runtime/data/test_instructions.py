@@ -210,6 +210,7 @@ WRONG: list[tuple[str, Any, str]] = [
         {"conversations": [HUMAN, {"from": "function_call", "value": json.dumps({"name": "f", "arguments": {"a": nested(300)}})}]},
         "the arguments of f: nested deeper than 100 levels",
     ),
+    ("alpaca", {**GOOD, "tools": [{"name": "f", "enum": [123456789012345678901234567890]}]}, "has more than 64 bits"),
     ("alpaca", {**GOOD, "history": [["a"]]}, "'history' is no list of [question, answer]"),
     ("alpaca", {**GOOD, "history": "a"}, "'history' is str, not a list"),
     ("alpaca", {**GOOD, "images": ["a.png"]}, "the row has images"),
@@ -224,6 +225,14 @@ def test_tools_parts_and_history_that_are_wrong_are_refused(
     with pytest.raises(StageFault) as caught:
         read(tmp_path, template, format)
     assert message in caught.value.message and caught.value.where == "rows.jsonl:1"
+
+
+def test_a_tool_as_deep_as_is_allowed_is_read(tmp_path: Path, template: Template) -> None:
+    write(tmp_path, {**GOOD, "tools": [nested(98)]}, {**GOOD, "tools": [{"a": nested(98)}]})
+    assert len(read(tmp_path, template, "alpaca")) == 2
+    write(tmp_path, {**GOOD, "tools": [{"a": nested(99)}]})
+    with pytest.raises(StageFault, match="nested deeper"):
+        read(tmp_path, template, "alpaca")
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path, template: Template) -> None:
