@@ -36,18 +36,20 @@ class Places:
             if isinstance(value, yaml.MappingNode):
                 self.values[below] = file.at(key)
 
-    def _add_node(self, file: SpecFile, path: Path, node: yaml.Node) -> None:
+    def _add_node(self, file: SpecFile, path: Path, node: yaml.Node, fresh: bool = False) -> None:
+        """`fresh`: an item of a list, whose whole subtree was forgotten: looking for it once more would take a long list's length each."""
         if isinstance(node, yaml.MappingNode):
             self.values[path] = file.at(node)
             self.written.pop(path, None)
             self._add_mapping(file, path, node)
             return
-        self.drop(path)
+        if not fresh:
+            self.drop(path)
         self.values[path] = file.at(node)
         if is_plain(node):
             self.written[path] = node.value
         for index, item in enumerate(node.value if isinstance(node, yaml.SequenceNode) else ()):
-            self._add_node(file, (*path, index), item)
+            self._add_node(file, (*path, index), item, fresh=True)
 
     def add_override(self, override: GivenOverride) -> None:
         """A value of the command line."""
@@ -64,16 +66,16 @@ class Places:
                 self.values[above] = self.keys[above] = override.key_place
         self._add_given(override, override.path, override.value)
 
-    def _add_given(self, override: GivenOverride, path: Path, value: Any) -> None:
+    def _add_given(self, override: GivenOverride, path: Path, value: Any, fresh: bool = False) -> None:
         self.keys[path] = override.key_place
         nested = children(value)
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) and not fresh:
             self.drop(path)
             self.keys[path] = override.key_place
         self.values[path] = override.value_place
         for key, item in nested:
             name = key.text if isinstance(key, QuotedString) else key
-            self._add_given(override, (*path, name), item)
+            self._add_given(override, (*path, name), item, fresh=isinstance(value, list))
         if path == override.path and not isinstance(value, (dict, list, QuotedString)):
             self.written[path] = override.raw
 
