@@ -57,7 +57,7 @@ def write(folder: Path, records: Iterable[Record], part: Limit | None = None) ->
 
 
 def write_rows(folder: Path, rows: Iterable[dict[str, Any]], part: Limit | None = None) -> int:
-    """Write any JSON objects in order to parts that end at `part` (PART by default) and return how many rows there were."""
+    """Write JSON objects, arrays of NumPy as lists, in order to parts that end at `part` (PART by default); returns how many there were."""
     return write_lines(folder, map(_line, rows), part)
 
 
@@ -92,7 +92,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _write_part(path: Path, lines: Iterator[bytes], limit: Limit) -> tuple[int, bool]:

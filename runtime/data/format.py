@@ -178,7 +178,7 @@ def _stored(entries: Entries, scratch: Path) -> list[row_scratch.Stored]:
 
 
 def _as_dict(id: str, source: str, row: row_scratch.Stored) -> dict[str, Any]:
-    return {"id": id, "input_ids": row.input_ids.tolist(), "labels": row.labels.tolist(), "source": source}
+    return {"id": id, "input_ids": row.input_ids, "labels": row.labels, "source": source}
 
 
 def write_samples(stage: Stage[Format], usable: Entries, names: Sequence[str], vocabulary: Vocabulary) -> None:
