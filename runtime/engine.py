@@ -178,6 +178,8 @@ def _on_cluster(ray: Any, function: Callable[[T], R], tasks: Sequence[T]) -> Ite
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # MindSpore needs it and sets it itself; once Ray has loaded the other implementation, MindSpore cannot be imported.
+    os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
     try:
         import ray  # pyright: ignore[reportMissingImports]
     except ImportError:

@@ -3,7 +3,10 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +15,7 @@ from runtime import engine
 from runtime.faults import EnvironmentFault, StageFault
 from runtime.placement import Placement
 
+ROOT = Path(__file__).parents[3]
 RAY = pytest.param(Placement(workers=2, engine="ray"), marks=pytest.mark.slow)
 ENGINES = (Placement(workers=1), Placement(workers=2), Placement(workers=4), RAY)
 
@@ -69,3 +73,15 @@ def test_a_cluster_that_does_not_answer_is_told_at_once(monkeypatch: pytest.Monk
         list(engine.each(str, [1], Placement(engine="ray", ray_address=address)))
     assert time.monotonic() - begun < engine.ANSWER
     assert "launch.ray_address" in fault.value.fix
+
+
+@pytest.mark.slow
+def test_mindspore_can_be_imported_after_ray() -> None:
+    script = (
+        "from runtime import engine; from runtime.placement import Placement\n"
+        "assert list(engine.each(abs, [-1, -2], Placement(workers=2, engine='ray'))) == [1, 2]\n"
+        "import mindspore.train.serialization\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PROTOCOL_BUFFERS")}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -87,7 +87,8 @@ def pack(folder, vocabulary, splits, columns):
         written = mindrecord.write(folder, split, [row["columns"] for row in rows], columns=columns)
         counted = {"rows": len(rows), "trained_tokens": sum(row["trained"] for row in rows), "bytes": sum(row["bytes"] for row in rows)}
         facts[split] = {"files": list(written.files), **counted}
-    finish(folder, "pack", {"seq_length": LENGTH, "row_length": LENGTH + 1, "pad_id": vocabulary.pad, "splits": facts})
+    lengths = {"seq_length": LENGTH, "row_length": LENGTH + 1}
+    finish(folder, "pack", {**lengths, "columns": list(columns), "pad_id": vocabulary.pad, "splits": facts})
 
 
 def text_rows(vocabulary, count, seed):
