@@ -9,7 +9,7 @@ STAMP := .venv/.complete
 KENLM := .venv/.kenlm
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test check setup kenlm lock lint types golden schema bench bench-data clean
+.PHONY: demo test check setup kenlm kenlm-needs kenlm-ready lock lint types golden schema bench bench-data clean
 
 demo: setup  ## the demo experiment, from raw text to the report
 	@mindspec run
@@ -35,11 +35,21 @@ $(STAMP): requirements.lock requirements-installer.lock pyproject.toml
 
 kenlm: $(KENLM)  ## the builder and the module of the perplexity sieve, from their source, into .venv
 
-KENLM_NEEDS := g++ cmake libboost-program-options-dev libboost-system-dev libboost-thread-dev zlib1g-dev
+KENLM_NEEDS := g++ cmake libboost-program-options-dev libboost-system-dev libboost-thread-dev libboost-test-dev zlib1g-dev python3.11-dev
+# Its CMakeLists asks for the library of Boost's tests, even where no test is built.
+KENLM_LINKS := -lboost_program_options -lboost_system -lboost_thread -lboost_unit_test_framework -lz
+
+kenlm-needs:
+	@echo $(KENLM_NEEDS)
+
+kenlm-ready:  ## whether what KenLM is built with is there
+	@command -v g++ >/dev/null && command -v cmake >/dev/null \
+	  && printf '%s\n' '#include <boost/program_options.hpp>' '#include <boost/thread.hpp>' '#include <zlib.h>' '#include <Python.h>' 'int main() {}' \
+	  | g++ -x c++ -I "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" - $(KENLM_LINKS) -o /dev/null 2>/dev/null \
+	  || { echo "KenLM is built with these packages of Debian: $(KENLM_NEEDS)" >&2; exit 1; }
+
 $(KENLM): requirements-kenlm.lock $(STAMP)
-	@command -v g++ >/dev/null && command -v cmake >/dev/null && printf '%s\n' '#include <boost/program_options.hpp>' '#include <boost/thread.hpp>' '#include <zlib.h>' '#include <Python.h>' \
-	  | g++ -x c++ -fsyntax-only -I "$$(python -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" - 2>/dev/null \
-	  || { echo "KenLM is built with: apt-get install $(KENLM_NEEDS), and the headers of Python (python3.11-dev on Debian)" >&2; exit 1; }
+	@$(MAKE) -s kenlm-ready
 	@echo "building KenLM into .venv; its words are in .venv/kenlm.log"
 	@rm -rf .venv/kenlm && mkdir .venv/kenlm
 	@{ python -m pip download --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation --require-hashes \
