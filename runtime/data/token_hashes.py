@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from runtime.data.shingles import UNSPACED, folded
@@ -144,27 +145,23 @@ def _powers(base: np.uint64, count: int) -> Hashes:
     return known
 
 
-def shingles(tokens: Tokens, ngram: int) -> Tokens:
+def shingles(texts: Sequence[str], tokens: Tokens, ngram: int) -> Tokens:
     """One number for each run of `ngram` tokens of each text; a text with fewer, but some, is one shingle as a whole.
 
-    A short text and a run of a long one never have the same number, but by chance.
+    As a whole it is read with its signs: C++ is not C#, and -5 is not 5. A short text and a run of a long one never have the same
+    number, but by chance.
     """
     counts = np.where(tokens.counts >= ngram, tokens.counts - ngram + 1, np.minimum(tokens.counts, 1))
-    starts = tokens.starts
     result = np.empty(int(counts.sum()), np.uint64)
     short = (tokens.counts > 0) & (tokens.counts < ngram)
     first = np.cumsum(counts) - counts
     inside = np.arange(len(result)) - np.repeat(first, counts)  # which run of its text
     long = np.repeat(~short, counts)
-    result[long] = mixed(runs(tokens.hashes, ngram)[(np.repeat(starts, counts) + inside)[long]])
-    result[first[short]] = _entire(tokens.hashes, starts[short], tokens.counts[short])
+    result[long] = mixed(runs(tokens.hashes, ngram)[(np.repeat(tokens.starts, counts) + inside)[long]])
+    result[first[short]] = [_entire(texts[number]) for number in np.flatnonzero(short)]
     return Tokens(result, counts)
 
 
-def _entire(hashes: Hashes, starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Hashes:
-    """One number for all the tokens of each text."""
-    result = counts.astype(np.uint64)
-    for place in range(int(counts.max(initial=0))):
-        more = counts > place
-        result[more] = mixed(result[more] * _STEP + hashes[starts[more] + place])
-    return result
+def _entire(text: str) -> int:
+    """One number for all of a text but for capitals and the kind of white space."""
+    return xxhash.xxh3_64_intdigest(" ".join(folded(text).split()).encode("utf-8", "surrogatepass"))

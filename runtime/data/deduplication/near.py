@@ -74,8 +74,8 @@ def write_shingles(task: ShingleTask) -> NDArray[np.int64]:
     chosen = (document for row, (_, document) in rows if row in wanted)
     with _shingle_path(task.layout, task.number).open("wb") as file:
         for batch in batches(chosen):
-            tokens = token_hashes.hashed([record.text for record in batch])
-            shingles = token_hashes.shingles(tokens, task.ngram)
+            texts = [record.text for record in batch]
+            shingles = token_hashes.shingles(texts, token_hashes.hashed(texts), task.ngram)
             for of_one in np.split(shingles.hashes, np.cumsum(shingles.counts)[:-1]):
                 distinct = np.unique(of_one)
                 file.write(distinct.tobytes())

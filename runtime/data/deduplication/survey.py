@@ -157,8 +157,9 @@ class _Survey:
 
 def _bands_of(texts: list[tuple[int, str]], near: Near) -> Columns:
     """The keys of all bands. A text shorter than a shingle, which is only ever like its equals, has one key instead of all."""
-    tokens = token_hashes.hashed([text for _, text in texts])
-    shingles = token_hashes.shingles(tokens, near.ngram)
+    bare = [text for _, text in texts]
+    tokens = token_hashes.hashed(bare)
+    shingles = token_hashes.shingles(bare, tokens, near.ngram)
     rows = np.array([row for row, _ in texts], np.uint32)
     some = tokens.counts > 0
     if not some.any():

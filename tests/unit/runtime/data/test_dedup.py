@@ -43,8 +43,22 @@ def test_short_texts_that_differ_all_survive(tmp_path: Path) -> None:
 
 
 def test_short_texts_are_compared_in_order_and_as_a_whole(tmp_path: Path) -> None:
-    texts = ["one two", "two one", "one two one", "一二", "二一", "一 二！", "One, two"]
-    assert of(tmp_path, texts, keep="first") == (texts[:5], {NEAR: 2})
+    texts = ["one two", "two one", "one two one", "一二", "二一", "一二！", "One  Two", "ONE\ttwo"]
+    assert of(tmp_path, texts, keep="first") == (texts[:6], {NEAR: 2})
+
+
+SHORT_TEXTS = {
+    "signs": ["1+1=2", "1-1=2", "-5", "5", "+5", "5%", "$5", "C", "C++", "C#", "a[i]", "a(i)", "i++", "i--", "3.14", "3:14", "x²", "x2"],
+    "answers": ["是", "否", "不是", "是的", "是？", "Yes", "No", "A", "B"],
+    "scripts": ["แมว", "หมา", "ねこ", "ネコ", "고양이", "개", "قط", "كلب", "बिल्ली", "कुत्ता", "図書館", "图书馆", "圖書館"],
+    "emoji": ["😀", "😂", "👍🏻", "👍🏿"],
+}
+
+
+@pytest.mark.parametrize("kind", SHORT_TEXTS)
+@pytest.mark.parametrize("exact", [True, False])
+def test_short_texts_that_differ_in_a_sign_or_a_letter_of_any_script_survive(tmp_path: Path, kind: str, exact: bool) -> None:
+    assert of(tmp_path, SHORT_TEXTS[kind], exact=exact) == (SHORT_TEXTS[kind], {})
 
 
 def test_texts_without_any_word_are_never_near_each_other(tmp_path: Path) -> None:

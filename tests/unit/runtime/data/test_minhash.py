@@ -35,7 +35,7 @@ def test_a_long_text_is_cut_where_tokens_end(join: str, monkeypatch: pytest.Monk
 
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=7).map(" ".join), min_size=1, max_size=6), st.integers(1, 4))
 def test_shingles_are_the_runs_of_each_text(texts: list[str], ngram: int) -> None:
-    found = shingles(hashed(texts), ngram)
+    found = shingles(texts, hashed(texts), ngram)
     runs: set[tuple[str, ...]] = set()
     for text, of_one in zip(texts, np.split(found.hashes, np.cumsum(found.counts)[:-1]), strict=True):
         expected = shingle_set(text, ngram) - {()}
@@ -47,14 +47,14 @@ def test_shingles_are_the_runs_of_each_text(texts: list[str], ngram: int) -> Non
 def test_jaccard_of_numbers_is_that_of_sets() -> None:
     for changes in (0, 3, 20, 200):
         left, right = paragraph(1), edited(paragraph(1), changes, changes)
-        of_numbers = [np.unique(shingles(hashed([text]), 5).hashes) for text in (left, right)]
+        of_numbers = [np.unique(shingles([text], hashed([text]), 5).hashes) for text in (left, right)]
         assert jaccard(of_numbers[0], of_numbers[1]) == similarity(shingle_set(left, 5), shingle_set(right, 5))
 
 
 def test_signatures_estimate_the_jaccard_similarity() -> None:
     pairs = [(paragraph(seed, 400), edited(paragraph(seed, 400), 4 * seed, seed)) for seed in range(1, 9)]
     for left, right in pairs:
-        signed = signatures(shingles(hashed([left, right]), 5), 1024)
+        signed = signatures(shingles([left, right], hashed([left, right]), 5), 1024)
         true = similarity(shingle_set(left, 5), shingle_set(right, 5))
         assert np.mean(signed[0] == signed[1]) == pytest.approx(true, abs=4 * np.sqrt(true * (1 - true) / 1024))
 
