@@ -158,7 +158,7 @@ def shingles(texts: Sequence[str], tokens: Tokens, ngram: int) -> Tokens:
     inside = np.arange(len(result)) - np.repeat(first, counts)  # which run of its text
     long = np.repeat(~short, counts)
     result[long] = mixed(runs(tokens.hashes, ngram)[(np.repeat(tokens.starts, counts) + inside)[long]])
-    result[first[short]] = [_entire(texts[number]) for number in np.flatnonzero(short)]
+    result[first[short]] = [_entire(texts[int(number)]) for number in np.flatnonzero(short)]
     return Tokens(result, counts)
 
 
