@@ -20,29 +20,22 @@ Hashes = NDArray[np.uint64]
 _BASE, _MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9  # odd, so that powers have inverses modulo 2**64 (Steele et al. 2014)
 
 
-class Texts:
-    """A batch of texts. Counts are per text, in the order of the texts."""
+class Signs:
+    """A batch of texts as one array of code points, and what is known of its positions.
+
+    It knows of no spans, which hold it: what held each other would stay in memory until the collector of cycles comes by.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = texts
         lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
         self.first = np.concatenate(([0], np.cumsum(lengths)))  # of each text, and the end of the last
         self.joined = "".join(f"{text}\n" for text in texts)
         self.codes = np.frombuffer(self.joined.encode("utf-32-le", "surrogatepass"), np.uint32)
         self.kinds = kinds_of(self.codes)
 
-    def number_of(self, kind: int) -> Whole:
-        """Characters of a kind."""
-        return self.within(self.running(kind), self.first)
-
     def running(self, kind: int) -> NDArray[np.int32]:
         """How many characters of a kind stand before each position."""
         return _running(self.kinds & kind != 0)
-
-    @staticmethod
-    def within(running: NDArray[np.int32], edges: Whole) -> Whole:
-        """What a running count rose by between edges that follow each other."""
-        return np.diff(running[edges]).astype(np.int64)
 
     @cached_property
     def visible(self) -> NDArray[np.int32]:
@@ -50,37 +43,11 @@ class Texts:
         return _running(self.kinds & SPACE == 0)
 
     @cached_property
-    def characters(self) -> Whole:
-        """Characters that are no white space."""
-        return self.within(self.visible, self.first)
-
-    @cached_property
-    def words(self) -> "Spans":
-        """What stands between white space."""
+    def words(self) -> tuple[Whole, Whole]:
+        """Where words begin and end."""
         inside = self.kinds & SPACE == 0
         before = np.concatenate(([False], inside[:-1]))
-        return Spans(self, np.flatnonzero(inside & ~before), np.flatnonzero(before & ~inside))
-
-    @cached_property
-    def _every_line(self) -> tuple[Whole, Whole, Flags]:
-        ends = np.flatnonzero(self.codes == LINE_FEED)
-        starts = np.concatenate(([0], ends[:-1] + 1))
-        return starts, ends, self.visible[ends] > self.visible[starts]
-
-    @cached_property
-    def lines(self) -> "Spans":
-        """Lines that are not blank, with the blanks around them and without their line feed."""
-        starts, ends, written = self._every_line
-        return Spans(self, starts[written], ends[written])
-
-    @cached_property
-    def paragraphs(self) -> "Spans":
-        """Lines that follow each other without a blank one."""
-        starts, ends, written = self._every_line
-        opens = np.isin(starts, self.first)
-        follows = np.concatenate(([False], written[:-1])) & ~opens
-        leads = np.concatenate((written[1:], [False])) & ~np.concatenate((opens[1:], [True]))
-        return Spans(self, starts[written & ~follows], ends[written & ~leads])
+        return np.flatnonzero(inside & ~before), np.flatnonzero(before & ~inside)
 
     @cached_property
     def _polynomial(self) -> Hashes:
@@ -95,12 +62,59 @@ class Texts:
         return mixed((self._polynomial[ends] - self._polynomial[starts]) * down[starts])
 
 
+class Texts:
+    """A batch of texts. Counts are per text, in the order of the texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts, self.signs = texts, Signs(texts)
+        self.first, self.joined, self.codes, self.kinds = self.signs.first, self.signs.joined, self.signs.codes, self.signs.kinds
+
+    def number_of(self, kind: int) -> Whole:
+        """Characters of a kind."""
+        return self._within(self.signs.running(kind))
+
+    def _within(self, running: NDArray[np.int32]) -> Whole:
+        """What a running count rose by in each text."""
+        return np.diff(running[self.first]).astype(np.int64)
+
+    @cached_property
+    def characters(self) -> Whole:
+        """Characters that are no white space."""
+        return self._within(self.signs.visible)
+
+    @cached_property
+    def words(self) -> "Spans":
+        """What stands between white space."""
+        return Spans(self.signs, *self.signs.words)
+
+    @cached_property
+    def _every_line(self) -> tuple[Whole, Whole, Flags]:
+        ends = np.flatnonzero(self.codes == LINE_FEED)
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        return starts, ends, self.signs.visible[ends] > self.signs.visible[starts]
+
+    @cached_property
+    def lines(self) -> "Spans":
+        """Lines that are not blank, with the blanks around them and without their line feed."""
+        starts, ends, written = self._every_line
+        return Spans(self.signs, starts[written], ends[written])
+
+    @cached_property
+    def paragraphs(self) -> "Spans":
+        """Lines that follow each other without a blank one."""
+        starts, ends, written = self._every_line
+        opens = np.isin(starts, self.first)
+        follows = np.concatenate(([False], written[:-1])) & ~opens
+        leads = np.concatenate((written[1:], [False])) & ~np.concatenate((opens[1:], [True]))
+        return Spans(self.signs, starts[written & ~follows], ends[written & ~leads])
+
+
 class Spans:
     """Stretches of a batch in order, none across two texts. starts, ends: positions; first: where those of each text begin."""
 
-    def __init__(self, texts: Texts, starts: Whole, ends: Whole) -> None:
-        self.texts, self.starts, self.ends = texts, starts, ends
-        self.first = np.searchsorted(starts, texts.first).astype(np.int64)
+    def __init__(self, signs: Signs, starts: Whole, ends: Whole) -> None:
+        self.signs, self.starts, self.ends = signs, starts, ends
+        self.first = np.searchsorted(starts, signs.first).astype(np.int64)
 
     @cached_property
     def count(self) -> Whole:
@@ -120,7 +134,7 @@ class Spans:
     @cached_property
     def hashes(self) -> Hashes:
         """64 bits of each span."""
-        return self.texts.hashes(self.starts, self.ends)
+        return self.signs.hashes(self.starts, self.ends)
 
     def total(self, values: NDArray[np.number] | Flags) -> Whole:
         """The sum of a value of each span, per text."""
@@ -132,14 +146,14 @@ class Spans:
 
     def have(self, kind: int) -> Flags:
         """Whether each span has a character of a kind."""
-        running = self.texts.running(kind)
+        running = self.signs.running(kind)
         return running[self.ends] > running[self.starts]
 
     @cached_property
     def edges(self) -> tuple[Whole, Whole]:
         """First and last visible character of each span, which must have one."""
-        words = self.texts.words
-        return words.starts[np.searchsorted(words.starts, self.starts)], words.ends[np.searchsorted(words.ends, self.ends, "right") - 1] - 1
+        starts, ends = self.signs.words
+        return starts[np.searchsorted(starts, self.starts)], ends[np.searchsorted(ends, self.ends, "right") - 1] - 1
 
     @cached_property
     def repeats(self) -> Flags:
@@ -171,19 +185,19 @@ def mixed(values: Hashes) -> Hashes:
 
 def bullets(lines: Spans) -> Flags:
     """Lines that begin with a bullet."""
-    return lines.texts.kinds[lines.edges[0]] & BULLET != 0
+    return lines.signs.kinds[lines.edges[0]] & BULLET != 0
 
 
 def ellipses(lines: Spans) -> Flags:
     """Lines that end in … or in three dots."""
-    codes, last = lines.texts.codes, lines.edges[1]
+    codes, last = lines.signs.codes, lines.edges[1]
     dots = (codes[last] == ord(".")) & (codes[last - 1] == ord(".")) & (codes[last - 2] == ord(".")) & (last - lines.starts >= 2)
     return (codes[last] == ord("…")) | dots
 
 
 def ended(lines: Spans) -> Flags:
     """Lines that end in the sign of a finished sentence, or in a quotation mark."""
-    return lines.texts.kinds[lines.edges[1]] & SENTENCE_END != 0
+    return lines.signs.kinds[lines.edges[1]] & SENTENCE_END != 0
 
 
 def ellipsis_count(texts: Texts) -> Whole:

@@ -208,19 +208,19 @@ def _of_many(lines: Spans, flags: Flags) -> Values:
 
 
 def _visible(lines: Spans) -> Whole:
-    visible = lines.texts.visible
+    visible = lines.signs.visible
     return (visible[lines.ends] - visible[lines.starts]).astype(np.int64)
 
 
 def _menus(lines: Spans) -> Flags:
     """Lines that end no sentence and hold separated entries, or four short words and more."""
-    separators, words = lines.texts.running(SEPARATOR), _words_in(lines)
+    separators, words = lines.signs.running(SEPARATOR), _words_in(lines)
     entries = (separators[lines.ends] - separators[lines.starts] >= 2) | ((words >= 4) & (_visible(lines) <= _MENU_ITEM * words))
     return entries & ~measures.ended(lines)
 
 
 def _words_in(lines: Spans) -> Whole:
-    starts = lines.texts.words.starts
+    starts, _ = lines.signs.words
     return np.searchsorted(starts, lines.ends) - np.searchsorted(starts, lines.starts)
 
 
@@ -238,7 +238,7 @@ def _found(texts: Texts, pattern: re.Pattern[str]) -> Whole:
 
 
 def _found_in_lines(lines: Spans, pattern: re.Pattern[str]) -> Whole:
-    places = np.fromiter((found.start() for found in pattern.finditer(lines.texts.joined)), np.int64)
+    places = np.fromiter((found.start() for found in pattern.finditer(lines.signs.joined)), np.int64)
     return np.searchsorted(places, lines.ends) - np.searchsorted(places, lines.starts)
 
 

@@ -51,7 +51,7 @@ def of_characters(texts: Texts) -> Units:
     starts = np.flatnonzero(begins | ~(run | (kinds & SPACE != 0)))
     ends = starts + 1
     ends[begins[starts]] = np.flatnonzero(run & ~np.concatenate((run[1:], [False]))) + 1
-    spans = Spans(texts, starts, ends)
+    spans = Spans(texts.signs, starts, ends)
     return Units(spans.hashes, spans.lengths, spans.owner, spans.first)
 
 

@@ -1,7 +1,9 @@
 """Quality rules beyond the basic ones: limits, lines, repetition, web pages, code. Measures against an obvious reference."""
 
+import gc
 import random
 import re
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -195,3 +197,23 @@ def test_a_long_text_is_judged_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(quality, "_LONGEST", 500)
     assert quality.without_lines([text, prose(1)], "c4") == whole
     assert quality.reasons([f"{chinese(1, 800)}{'#' * 9_000}"], "chinese_web") == [None]
+
+
+@pytest.mark.parametrize("name", RULE_SETS)
+def test_a_batch_is_freed_when_it_is_judged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What held itself would wait for the collector of cycles, which counts objects and not the bytes of arrays."""
+    made: list[weakref.ref[Texts]] = []
+
+    def noted(texts: list[str]) -> Texts:
+        batch = Texts(texts)
+        made.append(weakref.ref(batch))
+        return batch
+
+    monkeypatch.setattr(quality, "Texts", noted)
+    gc.disable()
+    try:
+        quality.reasons([prose(1), chinese(1)], name)
+        quality.without_lines([prose(1), chinese(1)], name)
+        assert [batch() for batch in made] == [None] * len(made)
+    finally:
+        gc.enable()
