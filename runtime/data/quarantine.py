@@ -69,13 +69,13 @@ class Quarantine:
 
     def refuse_above(self, source: str, rows: int, settings: Ingest) -> None:
         """Raise StageFault where more than the allowed share of a source's `rows` cannot be read."""
-        doubtful = self.doubtful[source]
+        doubtful = min(self.doubtful[source], rows)  # of a file that breaks off, a bad row counts with the file once more
         if doubtful <= settings.bad_rows_max * rows:
             return
         first, *others = self.first[source]
         also = f"; also at {', '.join(fault.where for fault in others)}" if others else ""
         raise StageFault(
-            f"{first.message} ({self.phrase(source)} of {rows} in the source {source}{also})",
+            f"{first.message} ({self.phrase(source)} of {rows} in the source {source}, {doubtful} in doubt{also})",
             where=first.where,
             reason=f"more than {settings.bad_rows_max:.2%} of the rows (data.pretrain.ingest.bad_rows_max) cannot be read or are in doubt",
             fix=first.fix,

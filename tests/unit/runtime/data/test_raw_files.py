@@ -97,7 +97,8 @@ def test_archives_of_several_members(project: Project, suffix: str, pack: Any, f
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".zst", zstandard.compress)])
 @pytest.mark.parametrize("cut", [-1, -5, -300, 20])
 def test_an_archive_that_was_cut_off_puts_all_of_its_rows_in_doubt(project: Project, suffix: str, pack: Any, cut: int) -> None:
-    packed = pack(b"".join(b'{"text":"%s"}\n' % os.urandom(30).hex().encode() for _ in range(300)))
+    rows = [os.urandom(30).hex() for _ in range(300)]
+    packed = pack(b"".join(b'{"text":"%s"}\n' % row.encode() for row in rows))
     project.put(f"data/raw/rows/a.jsonl{suffix}", packed[:cut])
     with pytest.raises(StageFault, match="damaged") as fault:
         project.run("ingest")
@@ -105,9 +106,21 @@ def test_an_archive_that_was_cut_off_puts_all_of_its_rows_in_doubt(project: Proj
     use(project, bad_rows_max=1.0)
     project.put("data/raw/rows/b.jsonl", lines_of({"text": "b"}))
     kept = texts(project)
-    assert kept[-1] == "b"
-    assert [(bad["reason"], bad["file"]) for bad in quarantined(project)] == [("damaged_archive", f"data/raw/rows/a.jsonl{suffix}")]
+    assert kept[-1] == "b" and kept[:-1] == rows[: len(kept) - 1]
+    (bad,) = quarantined(project)
+    assert (bad["reason"], bad["file"]) == ("damaged_archive", f"data/raw/rows/a.jsonl{suffix}")
+    assert bad["offset"] // 72 == len(kept) - 1 and f"behind byte {bad['offset']}" in bad["detail"]
+    assert suffix == ".zst" or len(kept) > {-1: 299, -5: 299, -300: 270, 20: 0}[cut]
     assert project.metrics("ingest")["documents_in"] == len(kept) + 1
+
+
+def test_bad_rows_of_a_file_that_breaks_off_are_not_counted_above_all_of_its_rows(project: Project) -> None:
+    rows = b"".join(b'{"text":"%s"}\n{"text":\n' % os.urandom(30).hex().encode() for _ in range(300))
+    project.put("data/raw/rows/a.jsonl.gz", gzip.compress(rows)[:-5])
+    with pytest.raises(StageFault, match=r"of 601 in the source rows, 601 in doubt"):
+        project.run("ingest")
+    use(project, bad_rows_max=1.0)
+    assert len(texts(project)) == 300
 
 
 def test_bad_rows_are_counted_by_reason_and_written_with_their_place(project: Project) -> None:
