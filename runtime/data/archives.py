@@ -1,13 +1,12 @@
 """Raw files as streams of uncompressed bytes: gzip of any number of members and Zstandard of any number of frames."""
 
-import gzip
 import io
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import zstandard
 
@@ -26,13 +25,23 @@ def uncompressed(path: Path, shown: str) -> Iterator[BinaryIO]:
     Raises StageFault for one that cannot be read at all and, while it is read, Unreadable for a damaged archive.
     """
     try:
-        with _opened(path) as stream:
+        with _opened(path, shown) as stream:
             yield stream
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        kind = "zstd" if path.suffix.lower() == ".zst" else "gzip"
-        raise Unreadable(f"damaged {kind} file: {error}", shown, fix="fetch the file again", kind=DAMAGED) from None
     except OSError as error:
         raise locked(error, shown) from None
+
+
+def block_of(stream: BinaryIO, size: int) -> bytes:
+    """As `stream.read(size)`, but what comes before the damage of an archive is returned, and the damage raised by the next call."""
+    found, left = list[bytes](), size
+    try:
+        while left and (part := cast(io.BufferedIOBase, stream).read1(left)):
+            found.append(part)
+            left -= len(part)
+    except Unreadable:
+        if not found:
+            raise
+    return b"".join(found)
 
 
 def size_of(path: Path, shown: str) -> int:
@@ -51,18 +60,34 @@ def locked(error: OSError, shown: str) -> StageFault:
     return StageFault(f"cannot be read: {error.strerror or error}", where=shown, fix="mend the file or its rights")
 
 
-def _opened(path: Path) -> BinaryIO:
-    name = path.name.lower()
-    if name.endswith(".gz"):
-        return cast(BinaryIO, gzip.open(path))
-    return io.BufferedReader(_Frames(path), _BLOCK) if name.endswith(".zst") else path.open("rb")
+def _opened(path: Path, shown: str) -> BinaryIO:
+    ending = path.suffix.lower()
+    if ending not in _KINDS:
+        return path.open("rb")
+    return cast(BinaryIO, io.BufferedReader(_Frames(path, shown, *_KINDS[ending]), _BLOCK))
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(zlib.MAX_WBITS | 16)  # with the header of gzip, and its check of size and content
+
+
+def _zstd() -> Any:
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+_KINDS: dict[str, tuple[str, Callable[[], Any]]] = {".gz": ("gzip", _gzip), ".zst": ("zstd", _zstd)}
 
 
 class _Frames(io.RawIOBase):
-    """Zstandard frames one after another. The library's own reader takes the end of the file for the end of a frame."""
+    """Frames of Zstandard, or members of gzip, one after another; zeros may stand between members.
 
-    def __init__(self, path: Path) -> None:
-        self._file, self._frame, self._ready, self._compressed = path.open("rb"), None, memoryview(b""), b""
+    All that can be decompressed is given out before the damage behind it is told, and that is told as often as one reads on.
+    """
+
+    def __init__(self, path: Path, shown: str, kind: str, begun: Callable[[], Any]) -> None:
+        self._file, self._shown, self._kind, self._begun = path.open("rb"), shown, kind, begun
+        self._frame, self._ready, self._compressed, self._made = None, memoryview(b""), b"", 0
+        self._damage = ""
 
     def readable(self) -> bool:
         return True
@@ -72,21 +97,39 @@ class _Frames(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        while not self._ready and self._more():
-            pass
+        try:
+            while not self._ready and self._more():
+                pass
+        except (zlib.error, zstandard.ZstdError) as error:
+            self._damage = str(error)
+        if self._damage and not self._ready:
+            raise self._damaged()
         count = min(len(buffer), len(self._ready))
         buffer[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
 
+    def _damaged(self) -> Unreadable:
+        message = f"damaged {self._kind} file: {self._damage}, behind byte {self._made} of its content"
+        return Unreadable(message, self._shown, fix="fetch the file again", kind=DAMAGED, offset=self._made)
+
     def _more(self) -> bool:
-        """Decompress a little more; False at the end of the last frame."""
+        """Decompress a little more; False at the end of the last frame, and at damage."""
         self._compressed = self._compressed or self._file.read(_STEP)
+        if self._frame is None and self._kind == "gzip" and self._made:
+            self._compressed = self._compressed.lstrip(b"\0") or self._behind_zeros()
         if not self._compressed:
-            if self._frame:
-                raise EOFError("it ends within a frame")
+            self._damage = self._damage or ("it is cut off" if self._frame else "")
+        if self._damage or not self._compressed:
             return False
-        self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+        self._frame = self._frame or self._begun()
         self._ready = memoryview(self._frame.decompress(self._compressed))
+        self._made += len(self._ready)
         self._compressed = self._frame.unused_data if self._frame.eof else b""
         self._frame = None if self._frame.eof else self._frame
         return True
+
+    def _behind_zeros(self) -> bytes:
+        while block := self._file.read(_STEP):
+            if block := block.lstrip(b"\0"):
+                return block
+        return b""

@@ -15,6 +15,7 @@ import ftfy
 from ftfy.badness import is_bad
 from resiliparse.parse.encoding import detect_encoding
 
+from runtime.data.archives import block_of
 from runtime.data.quarantine import WITH_LOSS, Unreadable
 
 MARK = "\ufeff"
@@ -115,7 +116,7 @@ def blocks_of(stream: BinaryIO, codec: Codec, where: str) -> Iterator[str]:
     """Decode a stream strictly, block by block, its mark left out. Raises Unreadable at the byte."""
     decoder, read = codecs.getincrementaldecoder(codec.name)(), len(stream.read(codec.mark))
     while True:
-        block = stream.read(_BLOCK)
+        block = block_of(stream, _BLOCK)
         held = len(decoder.getstate()[0])
         try:
             yield decoder.decode(block, final=not block)

@@ -1,12 +1,13 @@
 """Rows of JSON Lines and JSON files, each with the place it was found at."""
 
+import io
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import orjson
 
 from runtime.data.decoding import MARK, Codec, Decoded, Hints, decode
-from runtime.data.lines import Line, decoded, lines_of, placed
+from runtime.data.lines import Line, codec_for, decoded, lines_of, placed
 from runtime.data.listing import RawFile
 from runtime.data.pieces import Piece
 from runtime.data.quarantine import Unreadable
@@ -39,7 +40,10 @@ def json_lines(piece: Piece, codec: Codec, field: str, longest: int) -> Iterator
 
 
 def json_document(file: RawFile, field: str, hints: Hints) -> tuple[Decoded, Iterator[Row | Unreadable]]:
-    """Rows of a JSON file: a list of objects, or one object; `line` is the number of the row. Raises Unreadable."""
+    """Rows of a JSON file: a list of objects, or one object; `line` is the number of the row. Raises Unreadable.
+
+    One that is no JSON but JSON Lines is read as such.
+    """
     with file.open() as stream:
         data = stream.read(DOCUMENT_BYTES + 1)
     if len(data) > DOCUMENT_BYTES:
@@ -50,10 +54,23 @@ def json_document(file: RawFile, field: str, hints: Hints) -> tuple[Decoded, Ite
     try:
         parsed = orjson.loads(content.text)
     except orjson.JSONDecodeError as error:
+        if _is_lines(content.text):
+            whole = Piece(file)
+            return content, json_lines(whole, codec_for(whole, hints), field, DOCUMENT_BYTES)
         bad = _not_json(error)
+        bad.fix = "mend the file; it may hold one object, a list of objects, or one object a line"
         raise placed(bad, file.shown, error.lineno, None, data) from None
     objects = cast(list[Any], parsed) if isinstance(parsed, list) else [parsed]
     return content, (_entry(entry, number, file.shown, field) for number, entry in enumerate(objects, 1))
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is an object of its own, or, where it is broken, the second one begins as an object too."""
+    held = (line for line in io.StringIO(text) if not line.isspace())
+    try:
+        return isinstance(orjson.loads(next(held, "")), dict)
+    except orjson.JSONDecodeError:
+        return next(held, "").lstrip()[:1] == "{"
 
 
 def text_of(row: Any, field: str) -> str:

@@ -6,8 +6,9 @@ The bounds follow from the sizes of the files alone, so they are the same for an
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import BinaryIO
 
-from runtime.data.archives import locked
+from runtime.data.archives import block_of, locked
 from runtime.data.decoding import Codec, Hints, codec_of
 from runtime.data.listing import RawFile
 from runtime.data.quarantine import Unreadable
@@ -103,9 +104,9 @@ def sample_of(file: RawFile) -> tuple[bytes, bool]:
     The beginning and, of a long file that can be entered anywhere, whole lines from places spread over the rest.
     """
     with file.open() as stream:
-        head = stream.read(SAMPLE + 1)
+        head = block_of(stream, SAMPLE + 1)
         if len(head) <= SAMPLE:
-            return head, True
+            return head, _is_sound(stream)
         head = head[: head.rfind(b"\n") + 1] or head[:SAMPLE]
         if file.compressed:
             return head, False
@@ -115,6 +116,14 @@ def sample_of(file: RawFile) -> tuple[bytes, bool]:
             _, _, whole_lines = stream.read(_WINDOW).partition(b"\n")
             head += whole_lines[: whole_lines.rfind(b"\n") + 1]
     return head, False
+
+
+def _is_sound(stream: BinaryIO) -> bool:
+    """Whether a stream that was read to its end ends there, or is damaged."""
+    try:
+        return not stream.read(1)
+    except Unreadable:
+        return False
 
 
 def _codec(file: RawFile, hints: Hints) -> Codec | None:

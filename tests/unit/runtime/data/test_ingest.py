@@ -115,6 +115,32 @@ def test_a_json_file_is_a_list_of_rows_or_one(project: Project) -> None:
     assert fault.value.where == "data/raw/rows/b.json: row 2"
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_a_json_file_over_many_lines_is_json_and_one_that_is_none_may_be_json_lines(project: Project, encoding: str, mark: str) -> None:
+    use(project, rows=source("data/raw/rows", "json", "text"))
+    rows = [{"text": f"第{number}行\nrow {number}", "n": {"a": [number]}} for number in range(4)]
+    project.put("data/raw/rows/a.json", (mark + json.dumps(rows, indent=2)).encode(encoding))
+    project.put("data/raw/rows/b.json", (mark + json.dumps(rows[0] | {"text": "b"}, indent=4)).encode(encoding))
+    project.put("data/raw/rows/c.json", (mark + "\n" + lines_of(*rows)).replace("row", "line").encode(encoding))
+    said = [row["text"] for row in rows]
+    assert texts(project) == [*said, "b", *(text.replace("row", "line") for text in said)]
+    assert project.metrics("ingest")["documents_in"] == 9
+
+
+def test_rows_of_json_lines_in_a_json_file_are_told_by_their_lines(project: Project) -> None:
+    use(project, rows=source("data/raw/rows", "json", "text"))
+    for content, where in (('{"text": "a"}\n{"text" 1}\n', "a.json:2"), ('{"text"\n\n{"text": "b"}\n', "a.json:1")):
+        project.put("data/raw/rows/a.json", content)
+        with pytest.raises(StageFault, match="not JSON") as fault:
+            project.run("ingest")
+        assert fault.value.where == f"data/raw/rows/{where}"
+    project.put("data/raw/rows/a.json", '{\n "text": "a",\n "b": \n}\n')
+    with pytest.raises(StageFault, match=r"(?s)not JSON: .*one object a line") as fault:
+        project.run("ingest")
+    assert fault.value.where == "data/raw/rows/a.json:4"
+
+
 def test_files_are_read_in_the_order_of_their_paths_and_others_are_left_out(project: Project) -> None:
     use(project, notes=source("data/raw/notes", "text"))
     for name in ("乙.txt", "b/a.txt", "a.TXT", "LICENSE", ".hidden.txt", ".git/x.txt", "page.html", "甲/一.txt"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from runtime.data import row_files
+from runtime.data import json_streams, row_files
 from runtime.data.row_files import RawRow, ranges_of, rows_of
 
 ROWS = [{"number": number, "text": "a\n\u72d0" * (number * 7 % 40)} for number in range(60)]
@@ -31,7 +31,7 @@ def array(rows: list[Any]) -> bytes:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks and pieces that end inside of rows and characters."""
-    monkeypatch.setattr(row_files, "BLOCK", 37)
+    monkeypatch.setattr(json_streams, "BLOCK", 37)
     monkeypatch.setattr(row_files, "PIECE", 500)
 
 
@@ -80,9 +80,14 @@ def test_a_file_without_rows_has_none(tmp_path: Path, content: bytes) -> None:
         ("a.json", b'[{"a": 1},\n {"a" 2},\n {"a": 3}]', [1, 2], "the rest of the file cannot be read"),
         ("a.json", b'[{"a": 1},\n {"a": ', [1, 2], "the rest of the file cannot be read"),
         ("a.json", b'[{"a": 1},\n' + b"[" * 100_000, [1, 2], "the rest of the file cannot be read"),
-        ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n' + random.Random(1).randbytes(5000))[:-900], [1], "cannot be decompressed"),
-        ("a.jsonl.gz", b"no gzip at all", [1], "cannot be decompressed"),
-        ("a.jsonl.zst", b"no zstandard at all", [1], "cannot be decompressed"),
+        ("a.json", b'[{"a": 1},\n', [1, 2], "the array has no end"),
+        ("a.json", b'[{"a": 1}\n]\n[{"a": 2}]', [1, 3], "something follows the array"),
+        ("a.json", b'{\n "a": 1\n}\n{\n "a" 2\n}', [1, 4], "the rest of the file cannot be read"),
+        ("a.json", b'{\n "a": 1,\n}', [1], "the rest of the file cannot be read"),
+        ("a.json", b'{"a": 1\n{"a": 2}\n', [1, 2], "not a JSON object"),
+        ("a.json", b'{"a": 1}\nthis\n{"a": 3}', [1, 2, 3], "not a JSON object"),
+        ("a.jsonl.gz", b"no gzip at all", [1], "damaged"),
+        ("a.jsonl.zst", b"no zstandard at all", [1], "damaged"),
     ],
 )
 def test_what_is_broken_is_told_at_its_line_and_the_rest_is_read(
@@ -93,12 +98,55 @@ def test_what_is_broken_is_told_at_its_line_and_the_rest_is_read(
     faults = [raw.fault for raw in found if raw.fault]
     assert {int(raw.where.split(":")[1]) for raw in found} >= {*places[:1]} and message in faults[0].message
     if not name.endswith((".gz", ".zst")):
-        assert [int(raw.where.split(":")[1]) for raw in found] == places and [fault.where for fault in faults] == ["rows:2"]
+        assert [int(raw.where.split(":")[1]) for raw in found] == places and len(faults) == 1
+        assert faults[0].where in (raw.where for raw in found if not raw.row)
+
+
+@pytest.mark.parametrize(("ending", "compress"), [(".gz", gzip.compress), (".zst", zstandard.compress)])
+@pytest.mark.parametrize("spelling", [lines, array])
+@pytest.mark.parametrize("count", [30, 1500])
+def test_rows_before_the_cut_of_an_archive_are_read_and_the_cut_is_told_with_its_byte(
+    tmp_path: Path, ending: str, compress: Callable[[bytes], bytes], spelling: Callable[[list[Any]], bytes], count: int
+) -> None:
+    draw = random.Random(3)
+    rows = [{"number": number, "text": draw.randbytes(200).hex()} for number in range(count)]
+    content = spelling(rows)
+    packed = compress(content)
+    (tmp_path / f"rows.json{ending}").write_bytes(packed[: len(packed) * 2 // 3])
+    *sound, last = read(tmp_path / f"rows.json{ending}")
+    assert [raw.row for raw in sound] == rows[: len(sound)] and last.fault is not None
+    byte = int(last.fault.message.split("behind byte ")[1].split(" ")[0])
+    assert ending == ".zst" or 0.6 * len(content) < byte < 0.7 * len(content)
+    assert len(sound) in (content[:byte].count(b'"number"'), content[:byte].count(b'"number"') - 1)
+    if spelling is lines:
+        assert last.where == f"rows:{len(sound) + 1}"
+
+
+@pytest.mark.parametrize("indent", [2, None])
+@pytest.mark.parametrize("blank", ["", "\ufeff", "\n \r\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_json_file_may_be_one_object_over_many_lines_or_several(tmp_path: Path, indent: int | None, blank: str, packed: bool) -> None:
+    for rows in (ROWS[:1], ROWS[3:6]):
+        content = (blank + "\n".join(json.dumps(row, indent=indent) for row in rows) + "\n").encode()
+        path = tmp_path / ("rows.json.gz" if packed else "rows.json")
+        path.write_bytes(gzip.compress(content) if packed else content)
+        found = read(path)
+        assert [raw.row for raw in found] == rows and not any(raw.fault for raw in found)
+        begun = blank.count("\n") + 1
+        assert found[-1].where == f"rows:{begun + (len(rows) - 1) * (4 if indent else 1)}"
+
+
+def test_a_file_that_is_gone_or_is_none_is_a_row_with_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "link.jsonl").symlink_to("nowhere")
+    for name, message in (("folder.jsonl", "Is a directory"), ("link.jsonl", "No such file"), ("gone.jsonl.gz", "No such file")):
+        (only,) = read(tmp_path / name)
+        assert only.fault is not None and message in only.fault.message and only.where == "rows:1"
 
 
 def test_a_row_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_files, "LONGEST", 1000)
-    monkeypatch.setattr(row_files, "BLOCK", 300)
+    monkeypatch.setattr(json_streams, "LONGEST", 1000)
+    monkeypatch.setattr(json_streams, "BLOCK", 300)
     for name, spelling in (("a.jsonl", lines), ("a.json", array)):
         (tmp_path / name).write_bytes(spelling([{"a": 1}, {"a": "x" * 3000}, {"a": 3}]))
         found = read(tmp_path / name)
