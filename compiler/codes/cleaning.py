@@ -114,4 +114,29 @@ data.pretrain.clean.perplexity 用 KenLM 训练并查询语言模型。软件包
         ),
         plannable=True,
     ),
+    "MS0418": Code(
+        said("limit that the rule cannot have", "规则不能有的限值"),
+        said(
+            """\
+A limit in data.pretrain.clean.limits is none that its rule can have: every text would be beyond it, or none, or two limits of one \
+measure leave no text between them.
+
+  limits:
+    en: {too_few_words: 30, bullet_lines: 0.9}   words are counted; lines that are bullets are a share of all lines, 0 to 1
+    zh: {short_lines: 67}                        67 % is 0.67
+    de: {short_words: 4, long_words: 3}          no mean is both
+
+What is counted (words, characters, sentences, finds) has a whole number, a share lies between 0 and 1, a mean length may have a \
+fraction. null switches a rule off.""",
+            """\
+data.pretrain.clean.limits 中的限值不是其规则可有的：任何文本都会超出它，或没有文本会超出它，或同一度量的两个限值之间不剩任何文本。
+
+  limits:
+    en: {too_few_words: 30, bullet_lines: 0.9}   词按个数计；项目符号行是占全部行的比例，0 到 1
+    zh: {short_lines: 67}                        67 % 应写 0.67
+    de: {short_words: 4, long_words: 3}          没有平均值能同时满足
+
+计数（词、字符、句子、出现次数）取整数，比例在 0 与 1 之间，平均长度可以带小数。null 表示关闭规则。""",
+        ),
+    ),
 }

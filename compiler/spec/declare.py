@@ -99,6 +99,7 @@ Seed = Annotated[int, Field(ge=0, le=2**32 - 1), BeforeValidator(_integral)]
 Integer = Annotated[int, Field(le=MOST), BeforeValidator(_integral)]
 Index = Annotated[int, Field(ge=0, le=MOST), BeforeValidator(_integral)]
 Limited = Annotated[int, BeforeValidator(_integral)]  # an integer whose field says how large it may be
+Weight = Annotated[float, Field(ge=0, le=1e12)]  # a size in bytes may stand for one; sums stay numbers
 Items = Annotated[tuple[T, ...], BeforeValidator(_tuple), PlainSerializer(list)]
 Some = Annotated[tuple[T, ...], Field(min_length=1), BeforeValidator(_tuple), PlainSerializer(list)]
 Pair = Annotated[tuple[T, ...], Field(min_length=2, max_length=2), BeforeValidator(_tuple), PlainSerializer(list)]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compiler.spec.declare import Bytes, Index, Integer, Items, Named, Section, Text, identity, section
+from compiler.spec.declare import Bytes, Index, Integer, Items, Limited, Named, Section, Text, identity, section
 
 
 class SpecialTokens(Section):
@@ -58,7 +58,7 @@ class Tokenizer(Section):
 class Pack(Section):
     """Rows of one length in MindRecord files."""
 
-    shards: Integer = identity("MindRecord files of one split.", "每个划分的 MindRecord 文件数。", ge=1, default=1)
+    shards: Limited = identity("MindRecord files of one split.", "每个划分的 MindRecord 文件数。", ge=1, le=1000, default=1)
     documents: Literal["separated", "whole"] = identity(
         "Documents of one row: separated: joined, each with its end token, and cut where a row ends; whole: none is cut that a row holds.",
         "同一行中的文档：separated 首尾相接、以结束符分隔，在行末切断；whole 不切断一行容得下的文档。",

@@ -26,11 +26,11 @@ class Lines(Section):
 class Near(Section):
     """Near duplicates by MinHash."""
 
-    threshold: Annotated[float, Field(gt=0, le=1)] = identity(
+    threshold: Annotated[float, Field(ge=0.1, le=1)] = identity(
         "Jaccard similarity from which two documents are one.", "判定为重复的 Jaccard 相似度。", default=0.8
     )
     permutations: Limited = identity("Length of a signature.", "签名长度。", ge=16, le=1024, default=128)
-    ngram: Integer = identity("Words, or Han characters, of one shingle.", "片段的词数（或汉字数）。", ge=1, default=5)
+    ngram: Limited = identity("Words, or Han characters, of one shingle.", "片段的词数（或汉字数）。", ge=1, le=100, default=5)
 
 
 class Documents(Section):
@@ -43,9 +43,11 @@ class Documents(Section):
 class Decontaminate(Section):
     """Text of evaluation sets."""
 
-    ngram: Annotated[Integer, Field(ge=5, le=100)] = identity(
+    ngram: Limited = identity(
         "Words, or Han characters, in a row that a document must not share with an evaluation text; a shorter text counts as a whole.",
         "文档与评测文本不得有这么多连续的词（或汉字）相同；更短的评测文本按整体比较。",
+        ge=5,
+        le=100,
         default=13,
     )
     evaluation: bool = identity("Whether the core cases of the evaluation are looked for.", "是否查找评测的核心用例。", default=True)

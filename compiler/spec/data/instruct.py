@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compiler.spec.declare import Index, Integer, Label, Named, Section, Text, identity, presentation, section
+from compiler.spec.declare import Index, Label, Limited, Named, Section, Text, Weight, identity, presentation, section
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Role = Literal["system", "user", "assistant", "tool", "function_call"]
@@ -28,7 +28,7 @@ class InstructSource(Section):
         "格式不认识的对话标签：样本中的标签 -> 角色；function_call 表示调用工具的回答。",
         default={},
     )
-    weight: float = identity("Share of the rows, relative to the other sources.", "权重（相对值）。", ge=0, default=1.0)
+    weight: Weight = identity("Share of the rows, relative to the other sources.", "权重（相对值）。", default=1.0)
     synthetic: bool = identity(
         "Whether a model wrote the rows; those of a recipe are counted so in any case.",
         "样本是否由模型生成；配方生成的样本总是计入。",
@@ -48,11 +48,12 @@ class RowSplit(Section):
 class Decontaminate(Section):
     """Rows that hold text of the core cases are dropped."""
 
-    ngram: Integer = identity(
+    ngram: Limited = identity(
         "Tokens of a passage that counts as text of a case: words, or characters of scripts without blanks.",
         "算作用例原文的片段长度（词数；无空格文字按字符数）。",
         unit="tokens",
-        ge=1,
+        ge=5,
+        le=100,
         default=13,
     )
 

@@ -109,7 +109,7 @@ class Mix(Section):
 class Overlap(Section):
     """What the validation set may share with the training set."""
 
-    ngram: Integer = identity(
+    ngram: Limited = identity(
         "Length of a run that is looked for on both sides.", "在两侧查找的片段长度。", unit="tokens", ge=3, le=1000, default=13
     )
     limit: Annotated[float, Field(ge=0, le=1)] = identity(

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compiler.spec.declare import Bytes, Label, Section, Text, identity, presentation
+from compiler.spec.declare import Bytes, Label, Section, Text, Weight, identity, presentation
 
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]+)*$")]
 
@@ -29,7 +29,7 @@ class Source(Section):
         "Language of all documents; null detects it per document.", "全部文档的语言；null 表示逐篇识别。", default=None
     )
     domain: Label = identity("Subject, for the report on the mix.", "领域，用于混合比例报告。", default="general")
-    weight: float = identity("Share of the mix, relative to the other sources.", "混合权重（相对值）。", ge=0, default=1.0)
+    weight: Weight = identity("Share of the mix, relative to the other sources.", "混合权重（相对值）。", default=1.0)
     synthetic: bool = identity("Whether a model wrote the text.", "文本是否由模型生成。", default=False)
     licence: str = presentation("Licence of the text, for the record.", "文本的许可证（用于记录）。", default="")
     date: str = presentation("Version or date of the text, for the record.", "文本的版本或日期（用于记录）。", default="")

@@ -8,6 +8,7 @@ from compiler.spec.data.sources import Language
 from compiler.spec.declare import Integer, Items, Limited, Section, Text, identity, placement, section
 
 MARK = "recipe:"
+Price = Annotated[float, Field(ge=0, le=1e9)]
 REFUSALS = (
     "as an ai", "as a language model", "as a large language model", "i'm sorry, but", "i cannot assist", "i can't assist",
     "i cannot help with", "i can't help with", "作为人工智能", "作为一个人工智能", "作为ai", "作为一个ai", "作为语言模型",
@@ -67,12 +68,8 @@ class Endpoint(Section):
         "是否允许用 http 访问其他机器：密钥与文本在途中可被读取。",
         default=False,
     )
-    input_price: Annotated[float, Field(ge=0)] | None = identity(
-        "Price of a million tokens of prompts.", "每百万提示词元的价格。", default=None
-    )
-    output_price: Annotated[float, Field(ge=0)] | None = identity(
-        "Price of a million tokens of answers.", "每百万回答词元的价格。", default=None
-    )
+    input_price: Price | None = identity("Price of a million tokens of prompts.", "每百万提示词元的价格。", default=None)
+    output_price: Price | None = identity("Price of a million tokens of answers.", "每百万回答词元的价格。", default=None)
     api_key_env: str | None = placement(
         "Name of the environment variable that holds the key; null sends none. The key itself is never written.",
         "存放密钥的环境变量名；null 表示不发送。密钥本身绝不写入文件。",
@@ -84,7 +81,7 @@ class Endpoint(Section):
         "Rate limit, prompt and longest answer counted.", "每分钟词元上限（提示与最长回答合计）；null 表示不限。", default=None, ge=1
     )
     retries: Limited = placement("Repeats of a request that failed.", "失败请求的重试次数。", ge=0, le=100, default=6)
-    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = placement(
+    timeout_seconds: Annotated[float, Field(ge=0.1, le=3600)] = placement(
         "Longest wait for a whole answer.", "等待完整回答的最长时间。", unit="seconds", default=120.0
     )
 
@@ -115,12 +112,12 @@ class Sieve(Section):
     copied: Annotated[float, Field(gt=0, le=1)] = identity(
         "Largest share of a row's shingles that stand in its prompt.", "一行中来自提示的片段的最大比例。", default=0.7
     )
-    near: Annotated[float, Field(gt=0, le=1)] = identity(
+    near: Annotated[float, Field(ge=0.1, le=1)] = identity(
         "Jaccard similarity from which a row is one with a seed or an earlier row.",
         "与种子或先前的行视为相同的 Jaccard 相似度。",
         default=0.7,
     )
-    ngram: Integer = identity("Words, or Han characters, of one shingle.", "片段的词数（或汉字数）。", ge=1, default=3)
+    ngram: Limited = identity("Words, or Han characters, of one shingle.", "片段的词数（或汉字数）。", ge=1, le=100, default=3)
 
 
 class Recipe(Section):
@@ -144,7 +141,7 @@ class Recipe(Section):
     generator: Endpoint = section("The model that writes.", "生成模型。")
     score: Score | None = section("Judgement on each row; null takes all.", "对每行评分；null 表示全部接受。", default=None)
     sieve: Sieve = section("What a row must be like.", "对行的要求。", default=Sieve())
-    budget: Annotated[float, Field(gt=0)] | None = identity(
+    budget: Annotated[float, Field(gt=0, le=1e12)] | None = identity(
         "What all requests may cost, in the currency of the prices.", "全部请求的费用上限（与价格同一货币）。", default=None
     )
     transcript: Text | None = identity(

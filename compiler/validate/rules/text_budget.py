@@ -72,8 +72,9 @@ def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing("tokenizer", "data")
 def text_fills_the_vocabulary(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    pieces, budget = spec.tokenizer.vocab_size, text_bytes(spec.data.pretrain.mix)
-    if spec.tokenizer.path is None and budget is not None and pieces * _FEW_BYTES_A_PIECE > budget:
+    settings, text = spec.tokenizer, text_bytes(spec.data.pretrain.mix)
+    pieces, budget = settings.vocab_size, settings.training_bytes if text is None else min(text, settings.training_bytes)
+    if settings.path is None and pieces * _FEW_BYTES_A_PIECE > budget:
         yield Diagnostic(
             "MS0394",
             said(
@@ -85,7 +86,9 @@ def text_fills_the_vocabulary(spec: Spec, _tree: SourceTree) -> Iterator[Diagnos
                 "SentencePiece refuses where the text does not give as many; where it gives them, most are seen a few times only",
                 "文本给不出这么多子词时 SentencePiece 会拒绝训练；即使给得出，大多数也只出现几次",
             ),
-            fix=said("choose a smaller vocabulary, or give more text", "减小词表，或增加文本"),
+            fix=said("choose a smaller vocabulary, or give more text", "减小词表，或增加文本")
+            if budget == text
+            else said("raise tokenizer.training_bytes, or choose a smaller vocabulary", "请提高 tokenizer.training_bytes，或减小词表"),
             severity="warning",
         )
 
