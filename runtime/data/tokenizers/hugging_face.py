@@ -39,7 +39,8 @@ class HuggingFaceModel:
         kept = [piece for piece in added if piece["content"] not in apart]
         plain = {**file, "added_tokens": kept, "post_processor": None, "truncation": None, "padding": None}
         if isinstance(listed, dict):
-            plain["model"] = {**file["model"], "vocab": _without_holes(listed)}
+            chance = {"dropout": None} if file["model"].get("dropout") else {}  # of its training: texts would get other ids each time
+            plain["model"] = {**file["model"], "vocab": _without_holes(listed), **chance}
         self._tokenizer = tokenizers.Tokenizer.from_str(json.dumps(plain, ensure_ascii=False))
         self._renumbered = {self._tokenizer.token_to_id(piece["content"]): piece["id"] for piece in kept}
         self._renumbered = {theirs: ours for theirs, ours in self._renumbered.items() if theirs != ours}

@@ -152,6 +152,20 @@ def test_ids_are_those_of_the_library_where_no_special_piece_is_spelt(tmp_path: 
         assert made.encode(text) == library.encode(text, add_special_tokens=False).ids
 
 
+def test_what_a_file_keeps_of_its_training_changes_no_ids(tmp_path: Path) -> None:
+    """Pieces left out by chance (BPE dropout), and a cut or padding that was switched on when the file was saved."""
+    file = json.loads(byte_level())
+    file["model"]["dropout"] = 0.5
+    library = Tokenizer.from_str(json.dumps(file))
+    library.enable_truncation(10)
+    library.enable_padding(length=50, pad_id=0, pad_token="<pad>")
+    text = "The quick brown fox number 7 jumps over 7 lazy dogs. " * 9
+    plain, odd = (
+        take(data, settings("hf", 501), put(tmp_path / name, b"")) for name, data in (("a", byte_level()), ("b", library.to_str().encode()))
+    )
+    assert odd.encode(text) == plain.encode(text) == odd.encode(text)
+
+
 def added_behind_markers() -> bytes:
     """Added pieces that are text behind special ones, as `<think>` in Qwen 3 and runs of blanks in GPT-NeoX."""
     library = Tokenizer.from_str(byte_level(("<pad>", "<s>", "</s>")).decode())
