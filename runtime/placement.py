@@ -15,17 +15,24 @@ MEMORY = re.compile(r"[1-9][0-9]*GB")
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class Requests:
-    """How a model behind an address is asked. `api_key_env`: the environment variable that holds the key; None sends none.
+    """Where and how a model is asked. `base_url`: its address, up to /chat/completions; None for a checkpoint.
 
+    `api_key_env`: the environment variable that holds the key; None sends none.
     `concurrency`: requests under way at once; rates are per minute, None for no limit; `retries`: repeats of one that failed.
     """
 
+    base_url: str | None = None
     api_key_env: str | None = None
     concurrency: int = 4
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     retries: int = 6
     timeout_seconds: float = 120.0
+
+    @property
+    def address(self) -> str:
+        """The address without an end that is empty."""
+        return (self.base_url or "").rstrip("/")
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})

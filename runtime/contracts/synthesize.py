@@ -17,22 +17,22 @@ class Seeds:
 
 @parameters
 class Endpoint:
-    """A chat model behind `<base_url>/chat/completions`, and what is asked of it; None is left out of the request.
+    """A chat model, wherever it answers, and what is asked of it; None is left out of the request.
 
     `checkpoint`: a folder of weights, tokenizer and template, relative to the project root, that is asked instead.
 
     `limit_field`: max_tokens | max_completion_tokens; `seeded`: whether each request carries a seed of its own.
-    `plain_http`: whether http may leave this machine. Prices are per million tokens, in the currency of the budget.
+    `revision`: tells apart models that are served under one name; it is not sent. Prices are per million tokens, in the
+    currency of the budget.
     """
 
-    base_url: str
     model: str
     temperature: float | None
     top_p: float | None
     max_tokens: int
     limit_field: str = "max_tokens"
     seeded: bool = True
-    plain_http: bool = False
+    revision: str | None = None
     checkpoint: str | None = None
     input_price: float | None = None
     output_price: float | None = None

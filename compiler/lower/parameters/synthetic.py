@@ -8,7 +8,7 @@ from compiler.spec.data.synthetic import Endpoint, Recipe, Score, recipe_of
 from runtime.contracts import synthesize
 
 REQUESTS_A_ROW = 4
-PLACED = ("api_key_env", "concurrency", "requests_per_minute", "tokens_per_minute", "retries", "timeout_seconds")
+PLACED = ("base_url", "api_key_env", "concurrency", "requests_per_minute", "tokens_per_minute", "retries", "timeout_seconds")
 
 
 def place_of(path: str) -> tuple[str, bool]:
@@ -44,7 +44,7 @@ def synthesize_parameters(spec: Spec) -> synthesize.Synthesize:
 
 
 def synthesize_placement(spec: Spec) -> Mapping[str, Any]:
-    """How fast, and with which key, the models of each recipe are asked; empty where none is used."""
+    """Where, how fast, and with which key, the models of each recipe are asked; empty where none is used."""
     return {name: _placed(recipe) for name, recipe in used_recipes(spec).items()}
 
 
@@ -73,8 +73,8 @@ def _score(score: Score) -> synthesize.Score:
 
 
 def _endpoint(endpoint: Endpoint) -> synthesize.Endpoint:
-    told = endpoint.model_dump(exclude={"kind", "base_url", "model", *PLACED})
-    return synthesize.Endpoint(base_url=endpoint.base_url or "", model=endpoint.model or "", **told)
+    told = endpoint.model_dump(exclude={"kind", "model", "plain_http", *PLACED})
+    return synthesize.Endpoint(model=endpoint.model or "", **told)
 
 
 def _placed(recipe: Recipe) -> Mapping[str, Any]:

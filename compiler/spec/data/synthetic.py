@@ -37,12 +37,17 @@ class Endpoint(Section):
         "模型所在：支持 chat-completions 接口的地址，或本地检查点。",
         default="endpoint",
     )
-    base_url: Text | None = identity(
-        "Address up to, and without, /chat/completions; for an endpoint.",
-        "接口地址，写到 /chat/completions 之前为止（用于 endpoint）。",
+    base_url: Text | None = placement(
+        "Address up to, and without, /chat/completions; for an endpoint. Answers are kept by what was asked of which model, not where.",
+        "接口地址，写到 /chat/completions 之前为止（用于 endpoint）。应答按向哪个模型问了什么保存，与地址无关。",
         default=None,
     )
     model: Text | None = identity("Name of the model there.", "接口中的模型名。", default=None)
+    revision: Text | None = identity(
+        "Tells apart models that are served under one name; it is not sent. Another one asks everything anew.",
+        "区分以同一名称提供的不同模型；不会发送给接口。更改后全部重新请求。",
+        default=None,
+    )
     checkpoint: Text | None = identity(
         "Folder with model.json, model.safetensors, tokenizer and template.yaml; it is asked on the CPU of this machine.",
         "含 model.json、model.safetensors、tokenizer 和 template.yaml 的文件夹；在本机 CPU 上运行。",
@@ -63,7 +68,7 @@ class Endpoint(Section):
         "每个请求是否带有各自的种子；接口不接受时关闭。",
         default=True,
     )
-    plain_http: bool = identity(
+    plain_http: bool = placement(
         "Whether http may leave this machine: key and text are then readable on the way.",
         "是否允许用 http 访问其他机器：密钥与文本在途中可被读取。",
         default=False,

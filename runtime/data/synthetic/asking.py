@@ -135,6 +135,10 @@ class Asker:
 
     def open(self) -> None:
         """Get ready to ask: the key is read now, before the first request. Raises StageFault where there is none."""
+        if not self._model.placed.address:
+            raise StageFault(
+                "the model has no base_url", where="placement.yaml", fix="run `mindspec compile`, which writes it from the spec"
+            )
         if self._endpoint is None:
             self._endpoint = Endpoint(self._model.placed, Secret.from_environment(self._model.placed.api_key_env))
 
@@ -165,11 +169,11 @@ class Asker:
         if trouble.charged:
             self._lose(request)
         if attempt >= self._model.placed.retries:
-            raise _given_up(request, trouble, attempt)
+            raise _given_up(self._model.placed, trouble, attempt)
         if trouble.after is not None and trouble.after > LONGEST_WAIT:
             raise StageFault(
                 f"the endpoint asks to wait {trouble.after:.0f} seconds ({trouble.reason})",
-                where=request.url,
+                where=self._model.placed.address,
                 fix=f"run the stage again then; {KEPT}",
             )
         with self._desk.money:
@@ -185,7 +189,7 @@ class Asker:
             if self._desk.ledger.exceeded:
                 raise StageFault(
                     "the budget would be exceeded: requests got lost that may have been charged",
-                    where=request.url,
+                    where=self._model.placed.address,
                     reason="an answer that does not arrive is counted at the most that it can cost",
                     fix="raise timeout_seconds, or the budget",
                 )
@@ -250,10 +254,10 @@ class _Batch:
         self._bar.advance()
 
 
-def _given_up(request: Request, trouble: Trouble, attempt: int) -> StageFault:
+def _given_up(placed: Requests, trouble: Trouble, attempt: int) -> StageFault:
     return StageFault(
         f"no answer after {attempt + 1} attempts: {trouble.reason}",
-        where=f"{request.url}/chat/completions",
+        where=f"{placed.address}/chat/completions",
         reason="a row that is left out because a server was busy would make another result",
         fix="see whether the endpoint runs, lower concurrency or the rates, or raise retries or timeout_seconds, and run the stage "
         f"again; {KEPT}",

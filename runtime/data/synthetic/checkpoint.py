@@ -27,7 +27,7 @@ from runtime.faults import StageFault
 from runtime.model import context, description
 from runtime.terminal import Bar
 
-NAME, TOO_LONG = "checkpoint", "context_length_exceeded"
+TOO_LONG = "context_length_exceeded"
 ROWS = 16  # prompts in one batch
 BATCH = 64  # answers that a killed run may have to make again
 
@@ -36,7 +36,7 @@ def identified(settings: synthesize.Endpoint, root: Path) -> synthesize.Endpoint
     """The settings with the hash of the weights as the model's name, so that other weights are asked anew. Raises InputFault."""
     if settings.checkpoint is None:
         return settings
-    return replace(settings, base_url=NAME, model=description.read(root / settings.checkpoint).weights_sha256)
+    return replace(settings, model=description.read(root / settings.checkpoint).weights_sha256)
 
 
 @dataclass(frozen=True)

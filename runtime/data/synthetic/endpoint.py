@@ -6,7 +6,9 @@ verified against the system's authorities, or SSL_CERT_FILE.
 """
 
 import json
+import os
 import re
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -55,7 +57,8 @@ class Endpoint:
     """Asks one address. Thread-safe."""
 
     def __init__(self, placed: Requests, secret: Secret) -> None:
-        self._secret, self._seconds = secret, placed.timeout_seconds
+        self._secret, self._seconds, self._url = secret, placed.timeout_seconds, f"{placed.address}/chat/completions"
+        _check_authorities()
         self._pool = urllib3.PoolManager(num_pools=1, maxsize=placed.concurrency, block=True, retries=False)
 
     def close(self) -> None:
@@ -68,7 +71,7 @@ class Endpoint:
             status, headers, data = self._sent(request)
         except SSLError as error:
             fix = "give the authority's file in SSL_CERT_FILE, or mend base_url"
-            raise StageFault(f"TLS failed: {self._shown(str(error))}", where=request.url, fix=fix) from None
+            raise StageFault(f"TLS failed: {self._shown(str(error))}", where=self._url, fix=fix) from None
         except (ConnectTimeoutError, NewConnectionError):
             return Trouble("no_connection")
         except (ReadTimeoutError, TimeoutError):
@@ -77,13 +80,13 @@ class Endpoint:
             return Trouble(type(error).__name__, charged=True)
         if status == 200:
             return self._answer(data)
-        return self._refusal(request, status, headers, data)
+        return self._refusal(status, headers, data)
 
     def _sent(self, request: Request) -> tuple[int, Mapping[str, str], bytes]:
         until = time.monotonic() + self._seconds
         response = self._pool.request(
             "POST",
-            f"{request.url}/chat/completions",
+            self._url,
             body=orjson.dumps(request.body),
             headers={"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "mindspec", **self._secret.header},
             redirect=False,
@@ -117,7 +120,7 @@ class Endpoint:
         texts = {name: getattr(answer, name) for name in ("content", "finish", "model") if getattr(answer, name) is not None}
         return replace(answer, **{name: self._secret.hide(_SURROGATE.sub("\ufffd", text)) for name, text in texts.items()})
 
-    def _refusal(self, request: Request, status: int, headers: Mapping[str, str], data: bytes) -> Answer | Trouble:
+    def _refusal(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer | Trouble:
         code, message = told_error(data)
         if status in AGAIN and code != OUT_OF_CREDIT:
             return Trouble(f"status_{status}", after=seconds_to_wait(headers.get("Retry-After")))
@@ -125,13 +128,25 @@ class Endpoint:
             return Answer(trouble=code, input_tokens=0, output_tokens=0)
         raise StageFault(
             f"the endpoint refused with status {status}{': ' if message else ''}{self._shown(message)}",
-            where=f"{request.url}/chat/completions",
+            where=self._url,
             reason="redirects are not followed, since they would hand on the key" if 300 <= status < 400 else "",
             fix=f"{HINTS.get(status, 'check the settings of the generator')}; {KEPT}",
         )
 
     def _shown(self, text: str) -> str:
         return "".join(char if char.isprintable() else " " for char in self._secret.hide(text))[:SHOWN]
+
+
+def _check_authorities() -> None:
+    """Raise StageFault where SSL_CERT_FILE names what gives no authority: it would be passed over, and no server trusted."""
+    path = os.environ.get("SSL_CERT_FILE")
+    if not path:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except OSError as error:  # ssl.SSLError is one too
+        what = "holds no certificate" if isinstance(error, ssl.SSLError) else f"is no file that can be read ({error.strerror})"
+        raise StageFault(f"SSL_CERT_FILE {what}", where=path, fix="name a file with the certificates of authorities (PEM)") from None
 
 
 def answer_of(content: dict[str, Any]) -> Answer | Trouble:

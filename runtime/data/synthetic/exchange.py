@@ -18,15 +18,16 @@ _FRAME = 16  # tokens that a chat template puts around a message, at most
 
 @dataclass(frozen=True)
 class Request:
-    """One question. `url`: the address without its last part; `draw`: tells apart questions that read the same."""
+    """One question, wherever it is asked. `draw`: tells apart questions that read the same; `revision`: models of one name."""
 
-    url: str
     body: Mapping[str, Any]
     draw: int = 0
+    revision: str | None = None
 
     def as_dict(self) -> JSON:
         """What is hashed, and what a transcript holds."""
-        return {"url": self.url, "body": dict(self.body), "draw": self.draw}
+        told = {"body": dict(self.body), "draw": self.draw}
+        return {**told, "revision": self.revision} if self.revision else told
 
     @cached_property
     def key(self) -> str:
@@ -85,7 +86,7 @@ def question(endpoint: Endpoint, messages: list[dict[str, str]], seed: int, draw
         endpoint.limit_field: endpoint.max_tokens,
         "seed": seed if endpoint.seeded else None,
     }
-    return Request(endpoint.base_url.rstrip("/"), {name: value for name, value in body.items() if value is not None}, draw)
+    return Request({name: value for name, value in body.items() if value is not None}, draw, endpoint.revision)
 
 
 @dataclass(frozen=True)

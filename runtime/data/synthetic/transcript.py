@@ -92,7 +92,7 @@ class Transcript:
     def _enter(self, line: bytes, where: str, place: tuple[int, int, int], *, own: bool) -> None:
         row = _parsed(line, where)
         if "lost" not in row:
-            self._index[row["key"]] = place
+            self._index[_known_by(row)] = place
         elif own:
             self.lost += row["cost"]
 
@@ -117,6 +117,12 @@ def _line(row: JSON) -> bytes:
 
 def _read(descriptor: int, start: int, size: int) -> bytes:
     return os.pread(descriptor, size, start)
+
+
+def _known_by(row: JSON) -> str:
+    """The key of an entry. Those of earlier versions told the address too, which is no part of a question."""
+    request = cast(JSON, row["request"])
+    return key_of({name: value for name, value in request.items() if name != "url"}) if "url" in request else row["key"]
 
 
 def _parsed(line: bytes, where: str) -> JSON:

@@ -1,6 +1,7 @@
 """A server on this machine that speaks the chat-completions API, and can misbehave in every way that real ones do."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,16 +50,20 @@ Behaviour = Callable[[JSON, int], Reply]
 class ChatServer:
     """`behaviour(body, number)` decides on the answer; `seen` are all requests in the order in which they came."""
 
-    def __init__(self, behaviour: Behaviour) -> None:
+    def __init__(self, behaviour: Behaviour, context: ssl.SSLContext | None = None) -> None:
         self.behaviour, self.seen, self._lock = behaviour, list[Seen](), threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
+        self._scheme = "https" if context else "http"
+        if context:
+            self._server.handle_error = lambda request, client_address: None  # a client that turns away is no news
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     @property
     def url(self) -> str:
         """What goes into base_url."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def note(self, seen: Seen) -> int:
         """Keep a request; returns its number, from 0."""

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from copy import deepcopy
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def row(number: int) -> JSON:
 
 
 def endpoint(url: str, **changes: Any) -> JSON:
-    """Settings of a model."""
+    """Settings of a model, with the address that `configure` puts where it belongs."""
     usual = {"base_url": url, "model": "writer-1", "temperature": 1.0, "top_p": None, "max_tokens": 200}
     return {**usual, **changes}
 
@@ -95,10 +96,11 @@ class Project:
     def configure(self, made: JSON, *, name: str = "planets", seed: int = 1, **placed: Any) -> None:
         """What the compiler would write for one recipe; `placed`: how its model is asked."""
         usual = {"api_key_env": None, "concurrency": 1, "retries": 3, "timeout_seconds": 5.0}
+        made = deepcopy(made)
+        models = {"generator": made["generator"], "score": (made.get("score") or {}).get("generator")}
+        told = {part: {**usual, **placed, "base_url": model.pop("base_url", None)} for part, model in models.items() if model}
         self.write("config/synthesize.yaml", {"recipes": {name: made}, "seed": seed})
-        told = {"generator": {**usual, **placed}}
-        judged = (made.get("score") or {}).get("generator")
-        self.write("placement.yaml", {"synthetic": {name: {**told, "score": {**usual, **placed}} if judged else told}})
+        self.write("placement.yaml", {"synthetic": {name: told}})
 
     def run(self, made: JSON, **more: Any) -> JSON:
         """Run the stage as `python -m runtime` does, and return the metrics of the recipe."""

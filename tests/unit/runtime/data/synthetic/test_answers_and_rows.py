@@ -127,7 +127,7 @@ def test_money_is_reserved_before_it_is_spent() -> None:
 
 
 def test_cost_is_that_of_the_tokens_and_their_bound_where_they_are_not_told() -> None:
-    request = Request("https://x/v1", {"messages": [{"role": "user", "content": "天" * 100}]})
+    request = Request({"messages": [{"role": "user", "content": "天" * 100}]})
     price = Price(3.0, 15.0)
     assert price.of(request, Answer("x", None, None, 1000, 100), 500) == (1000 * 3 + 100 * 15) * BILLION // 10**6
     assert price.most(request, 500) == (332 * 3 + 500 * 15) * 1000
@@ -182,7 +182,7 @@ def opened(path: Path, given: Path | None = None) -> Transcript:
 
 
 def test_transcript_keeps_answers_and_lets_go_of_half_a_line(tmp_path: Path) -> None:
-    requests = [Request("https://x/v1", {"messages": [], "seed": number}) for number in range(3)]
+    requests = [Request({"messages": [], "seed": number}) for number in range(3)]
     with opened(tmp_path / "t.jsonl") as transcript:
         transcript.add(requests[0], Answer("天"))
         transcript.lose(requests[1], 7)
@@ -202,7 +202,7 @@ def test_transcript_keeps_answers_and_lets_go_of_half_a_line(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("damage", [b"nonsense\n", b"{}\n", b'{"key": "0", "request": {}, "answer": {"content": "x"}}\n', b"[]\n"])
 def test_damaged_transcript_is_told_at_its_line(tmp_path: Path, damage: bytes) -> None:
-    request = Request("https://x/v1", {"messages": []})
+    request = Request({"messages": []})
     with opened(tmp_path / "own.jsonl") as transcript:
         transcript.add(request, Answer("x"))
     (tmp_path / "given.jsonl").write_bytes((tmp_path / "own.jsonl").read_bytes() + damage)
@@ -212,11 +212,11 @@ def test_damaged_transcript_is_told_at_its_line(tmp_path: Path, damage: bytes) -
 
 
 def test_answers_that_were_given_are_read_and_not_written(tmp_path: Path) -> None:
-    request = Request("https://x/v1", {"messages": []})
+    request = Request({"messages": []})
     with opened(tmp_path / "given.jsonl") as transcript:
         transcript.add(request, Answer("x"))
     before = (tmp_path / "given.jsonl").read_bytes()
     with opened(tmp_path / "own.jsonl", tmp_path / "given.jsonl") as transcript:
         assert transcript.answer(request) == Answer("x")
-        transcript.add(Request("https://x/v1", {"messages": []}, 1), Answer("y"))
+        transcript.add(Request({"messages": []}, 1), Answer("y"))
     assert (tmp_path / "given.jsonl").read_bytes() == before

@@ -16,6 +16,9 @@ import pytest
 from chat_server import Behaviour, ChatServer, Reply, refused, said
 from kitchen import KEY, ROOT, SCORE, VARIABLE, Project, endpoint, recipe, row, sieve
 
+from runtime import stage
+from runtime.contracts import synthesize
+from runtime.data.synthetic.exchange import key_of
 from runtime.faults import StageFault
 
 Serve = Callable[[Behaviour], ChatServer]
@@ -93,6 +96,41 @@ def test_what_was_answered_is_not_asked_again(project: Project, serve: Serve) ->
     assert len(server.seen) == asked
     project.run(recipe(server.url, score=SCORE, count=8, requests_max=60))
     assert len(set(server.asked)) == len(server.asked) > asked
+
+
+def test_an_answer_belongs_to_what_was_asked_of_a_model_and_not_to_where_it_was_asked(project: Project, serve: Serve) -> None:
+    first, second = serve(writer), serve(writer)
+    project.run(recipe(first.url, score=SCORE))
+    before = project.tree()
+    project.run(recipe(second.url, score=SCORE))
+    assert project.tree() == before and not second.seen
+    assert first.url.encode() not in b"".join(before.values()) + (project.folder / "config/synthesize.yaml").read_bytes()
+    for change in ({"model": "writer-2"}, {"revision": "march"}, {"temperature": 0.5}, {"max_tokens": 100}):
+        known = len(second.seen)
+        project.run(recipe(second.url, generator=endpoint(second.url, **change)))
+        assert len(second.seen) == known + 6
+    assert not any("revision" in one.body for one in second.seen)
+
+
+def test_answers_that_an_earlier_version_kept_with_their_address_are_still_known(project: Project, serve: Serve) -> None:
+    server = serve(writer)
+    project.run(recipe(server.url))
+    lines = []
+    for line in map(json.loads, project.kept.read_text("utf-8").splitlines()):
+        request = {**line["request"], "url": "http://127.0.0.1:9/v1"}
+        lines.append({**line, "request": request, "key": key_of(request)})
+    project.kept.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    asked = len(server.seen)
+    project.run(recipe(server.url))
+    assert len(server.seen) == asked and len(project.kept.read_text("utf-8").splitlines()) == asked
+
+
+def test_a_model_without_an_address_is_told_how_to_get_one(project: Project) -> None:
+    project.configure(recipe(""))
+    (project.folder / "placement.yaml").unlink()
+    with pytest.raises(StageFault, match="no base_url") as fault:
+        stage.execute(synthesize.CONTRACT)
+    assert fault.value.where == "placement.yaml" and "mindspec compile" in fault.value.fix
 
 
 def test_transcript_of_the_result_gives_the_same_bytes_without_a_network(project: Project, serve: Serve) -> None:
