@@ -74,8 +74,8 @@ def test_where_and_how_fast_is_no_part_of_what_a_stage_depends_on(experiments: E
     found = compiled(experiments, "https://llm.example.com/v1", {"data.instruct.sources": {"made": DIALOGUES}})
     placed = yaml.safe_load(found.files["experiments/demo/placement.yaml"])["synthetic"]["questions"]["generator"]
     assert placed == {
-        "base_url": "https://llm.example.com/v1", "api_key_env": VARIABLE, "concurrency": 2, "requests_per_minute": None, "tokens_per_minute": None, "retries": 6,
-        "timeout_seconds": 120.0,
+        "base_url": "https://llm.example.com/v1", "api_key_env": VARIABLE, "concurrency": 2, "requests_per_minute": None,
+        "tokens_per_minute": None, "retries": 6, "timeout_seconds": 120.0,
     }  # fmt: skip
     config = found.files["experiments/demo/config/synthesize.yaml"]
     assert VARIABLE.encode() not in config and b"llm.example.com" not in config

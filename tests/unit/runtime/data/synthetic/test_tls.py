@@ -28,6 +28,13 @@ def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
 
 
 @pytest.fixture
+def known_authority(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Authority:
+    """An authority whose file the environment names."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    return authority
+
+
+@pytest.fixture
 def serve_safely() -> Iterator[Callable[..., ChatServer]]:
     """Starts servers with a certificate that end with the test."""
     with ExitStack() as stack:
@@ -50,15 +57,9 @@ def test_an_unknown_authority_is_told_and_accepted_where_its_file_is_given(
 
 @pytest.mark.parametrize(("shown", "told"), [({"address": "127.0.0.2"}, "not valid for"), ({"days": -1}, "expired")])
 def test_a_certificate_of_another_address_or_time_is_refused(
-    project: Project,
-    authority: Authority,
-    serve_safely: Callable[..., ChatServer],
-    monkeypatch: pytest.MonkeyPatch,
-    shown: dict[str, Any],
-    told: str,
+    project: Project, known_authority: Authority, serve_safely: Callable[..., ChatServer], shown: dict[str, Any], told: str
 ) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    server = serve_safely(authority.context(**shown))
+    server = serve_safely(known_authority.context(**shown))
     with pytest.raises(StageFault, match=told):
         project.run(recipe(server.url), api_key_env=VARIABLE)
     assert not server.seen
@@ -78,10 +79,8 @@ def test_a_file_of_authorities_that_is_not_there_is_told_by_name(
         assert fault.value.where == str(path)
 
 
-def test_https_to_a_server_without_it_is_told(
-    project: Project, authority: Authority, serve: Callable[..., ChatServer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+@pytest.mark.usefixtures("known_authority")
+def test_https_to_a_server_without_it_is_told(project: Project, serve: Callable[..., ChatServer]) -> None:
     server = serve(writer)
     with pytest.raises(StageFault, match="TLS failed"):
         project.run(recipe(server.url.replace("http:", "https:")), api_key_env=VARIABLE)
