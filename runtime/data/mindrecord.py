@@ -9,7 +9,7 @@ import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +20,11 @@ from runtime.data.mindrecord_library import Reader, Writer
 from runtime.faults import StageFault
 
 Row = Mapping[str, np.ndarray]
-BATCH = 1024
+BATCH, BATCH_NUMBERS = 1024, 1 << 24  # rows of one file that are written at a time, and numbers in them
 PAGE = 1 << 20  # the default of 32 MiB makes every small file 50 MB
 HEADER = 1 << 16
 PAGES_PER_HEADER = 64  # a page costs some 300 bytes of the header, and more with the number of row groups
-MAX_HEADER = 1 << 27
+MAX_HEADER, MAX_PAGE = 1 << 27, 1 << 28
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,20 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
 
     Raises StageFault where a value does not fit int32, there are fewer rows than shards, or other rows come back.
     """
-    files = file_names(split, shards)
-    writers = [_open(folder / file, columns, header_size(estimated_bytes // shards)) for file in files]
+    files, pending = file_names(split, shards), iter(rows)
+    given = list(islice(pending, shards))
+    _check_all(given, columns, split, 0)
+    numbers = max(1, sum(len(given[0][column]) for column in columns)) if given else 1
+    writers = [_open(folder / file, columns, page_size(numbers), header_size(estimated_bytes // shards)) for file in files]
     digests = [Digest(columns) for _ in files]
-    count, pending = 0, iter(rows)
-    while given := list(islice(pending, BATCH * shards)):
+    count, pending, batch = 0, chain(given, pending), max(1, min(BATCH, BATCH_NUMBERS // numbers))
+    while given := list(islice(pending, batch * shards)):
         _check_all(given, columns, split, count)
         for shard, (writer, digest) in enumerate(zip(writers, digests, strict=True)):
             if part := given[shard::shards]:
-                batch = {column: Column.of([row[column] for row in part]) for column in columns}
-                digest.update(batch)
-                writer.write({column: of_rows.rows() for column, of_rows in batch.items()})
+                of_part = {column: Column.of([row[column] for row in part]) for column in columns}
+                digest.update(of_part)
+                writer.write({column: of_rows.rows() for column, of_rows in of_part.items()})
         count += len(given)
     if count < shards:
         raise StageFault(
@@ -62,15 +65,23 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
     return Written(files, count)
 
 
-def _open(path: Path, columns: tuple[str, ...], header: int) -> Writer:
+def _open(path: Path, columns: tuple[str, ...], page: int, header: int) -> Writer:
     path.parent.mkdir(exist_ok=True)
-    return Writer(path, columns, page_bytes=PAGE, header_bytes=header)
+    return Writer(path, columns, page_bytes=page, header_bytes=header)
 
 
 def _finish(folder: Path, file: str, writer: Writer) -> None:
     writer.commit()
     for path in (folder / file, folder / f"{file}.db"):
         path.chmod(0o644)  # the writer leaves them to their owner alone
+
+
+def page_size(numbers: int) -> int:
+    """Bytes of a page for rows of so many numbers, a power of two: a page holds a row as a whole."""
+    size = PAGE
+    while size < MAX_PAGE and size < 5 * numbers:  # 4 bytes and 2 bits each, and the lengths of the columns
+        size *= 2
+    return size
 
 
 def header_size(data_bytes: int) -> int:
@@ -96,6 +107,8 @@ def read(folder: Path, file: str) -> Iterator[dict[str, np.ndarray]]:
 def _check_all(rows: Sequence[Row], columns: tuple[str, ...], split: str, first: int) -> None:
     """Raise StageFault for the first row that is no list of 32-bit integers; `first`: the number of the first row given."""
     for column in columns:
+        if lacking := [index for index, row in enumerate(rows, first) if column not in row]:
+            raise StageFault(f"{column} is missing", where=f"{split} row {lacking[0]}", reason="every row has the same columns")
         given = [np.asarray(row[column]) for row in rows]
         alike = all(values.ndim == 1 and values.dtype == given[0].dtype for values in given)
         if not alike or _wrong(np.concatenate(given)):
@@ -110,8 +123,9 @@ def _wrong(values: np.ndarray) -> bool:
 
 def _check(values: np.ndarray, column: str, where: str) -> None:
     if values.ndim != 1 or _wrong(values):
+        largest = values.max() if values.size and values.dtype.kind in "iufb" else "none"
         raise StageFault(
-            f"{column} is not a list of 32-bit integers: {values.dtype}, largest {values.max() if values.size else 'none'}",
+            f"{column} is not a list of 32-bit integers: {values.dtype}, largest {largest}",
             where=where,
             reason="the model reads int32 ids",
         )

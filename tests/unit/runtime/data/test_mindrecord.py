@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -53,7 +53,8 @@ def test_mindspore_reads_a_folder_of_shards_as_one_data_set(tmp_path: Path) -> N
 
     written = write(tmp_path / "a", shards=3)
     files = [str(tmp_path / "a" / file) for file in written.files]
-    found = [row["input_ids"].tolist() for row in MindDataset(files, shuffle=False).create_dict_iterator(num_epochs=1, output_numpy=True)]
+    stored: Any = MindDataset(files, shuffle=False).create_dict_iterator(num_epochs=1, output_numpy=True)
+    found = [row["input_ids"].tolist() for row in stored]
     assert sorted(found) == sorted(row["input_ids"].tolist() for row in rows(50))
 
 
@@ -80,12 +81,30 @@ def test_files_are_small_and_readable_by_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [np.asarray([2**33]), np.asarray([-(2**31) - 1]), np.asarray([1.0]), np.asarray([[1]]), np.asarray([True])]
+    "wrong",
+    [
+        np.asarray(wrong)
+        for wrong in ([2**33], [-(2**31) - 1], [1.0], [float("nan")], [[1]], 1, [True], ["1"], None, np.asarray([1, None], object))
+    ],
 )
 def test_a_row_that_the_writer_would_drop_silently_is_refused_by_number(tmp_path: Path, wrong: np.ndarray) -> None:
     some = [{"input_ids": np.asarray([1])}, {"input_ids": wrong}]
     with pytest.raises(StageFault, match="train row 1: input_ids is not a list of 32-bit integers"):
         mindrecord.write(tmp_path, "train", some, columns=("input_ids",))
+
+
+def test_a_row_without_a_column_is_refused_by_number(tmp_path: Path) -> None:
+    whole = {"input_ids": np.asarray([1]), "labels": np.asarray([1])}
+    some = [whole, whole, {"input_ids": np.asarray([1])}]
+    with pytest.raises(StageFault, match="labels is missing") as fault:
+        mindrecord.write(tmp_path, "train", some, columns=("input_ids", "labels"))
+    assert fault.value.where == "train row 2"
+
+
+def test_of_three_rows_of_which_one_is_int64_all_come_back(tmp_path: Path) -> None:
+    some = [{"input_ids": np.asarray([1, 2, place], kind)} for place, kind in enumerate((np.int32, np.int64, np.int32))]
+    assert mindrecord.write(tmp_path, "train", some, columns=("input_ids",)).rows == 3
+    assert [row["input_ids"].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [[1, 2, 0], [1, 2, 1], [1, 2, 2]]
 
 
 def test_fewer_rows_than_shards_are_refused(tmp_path: Path) -> None:
@@ -191,3 +210,14 @@ def test_rows_of_many_lengths_come_back_too(tmp_path: Path) -> None:
     some = [{"input_ids": np.arange(length)} for length in (3, 1, 7)]
     mindrecord.write(tmp_path, "train", some, columns=("input_ids",))
     assert [row["input_ids"].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [list(range(n)) for n in (3, 1, 7)]
+
+
+@pytest.mark.parametrize("columns", [("input_ids",), ("input_ids", "labels")])
+def test_rows_of_the_longest_contexts_are_written_and_small_ones_keep_their_pages(tmp_path: Path, columns: tuple[str, ...]) -> None:
+    long = [{column: np.arange(131_073) + 2**30 + place for column in columns} for place in range(3)]
+    mindrecord.write(tmp_path, "train", long, columns=columns)
+    assert [row[columns[-1]].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [
+        row[columns[-1]].tolist() for row in long
+    ]
+    assert mindrecord.page_size(0) == mindrecord.page_size(2 * 8193) == mindrecord.PAGE
+    assert mindrecord.page_size(2 * 1_048_577) >= 2 * 1_048_577 * 4.25
