@@ -7,17 +7,20 @@ marker, and a prompt is a prefix of its row, id by id.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from runtime.data.encoding import Vocabulary
 from runtime.data.template import START, Parts, Piece, Role, Template, check_pieces, load_template
+from runtime.data.tokenizers.backend import Ids
 from runtime.faults import StageFault
 
 __all__ = ["Piece", "Role", "Template", "check_pieces", "load_template"]
 
 IGNORED = -100  # a label that mindformers' loss leaves out (`ignore_token_id`)
 SYSTEM = "system"
+FRAMES, FRAMED = 1000, 16  # sequences of roles whose template ids are remembered, and turns of the longest of them
 
 
 @dataclass(frozen=True)
@@ -41,86 +44,121 @@ class Message:
     tools: tuple[Mapping[str, Any], ...] = ()
     context: bool = False
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing: no text but white space, and no call."""
+        return not self.calls and (not self.content or self.content.isspace())
 
-@dataclass(frozen=True)
-class Segment:
+
+class Segment(NamedTuple):
     """Ids that belong together. trained: they have labels; content: they are the text of a message, not of the template.
 
     turn: index of the message they stand at, -1 before the first one.
     """
 
-    ids: tuple[int, ...]
+    ids: Ids
     trained: bool = False
     content: bool = False
     turn: int = -1
 
 
+class Frame(NamedTuple):
+    """What the template puts around the text of a turn; trained: whether that text has labels."""
+
+    before: tuple[Segment, ...]
+    after: tuple[Segment, ...]
+    trained: bool
+
+
+Turns = tuple[tuple[str, bool], ...]  # role, and whether it has labels, of each turn
+
+
 @dataclass
 class Renderer:
-    """A template with a vocabulary; the ids of the template's own texts are encoded once."""
+    """A template with a vocabulary; the ids of the template's own texts are encoded once, and put together once for each order of roles."""
 
     template: Template
     vocabulary: Vocabulary
-    _known: dict[Parts, tuple[int, ...]] = field(default_factory=dict[Parts, tuple[int, ...]])
-    _heads: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    _ends: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    _known: dict[Parts, Ids] = field(default_factory=dict[Parts, Ids])
+    _heads: dict[str, Ids] = field(default_factory=dict[str, Ids])
+    _ends: dict[str, Ids] = field(default_factory=dict[str, Ids])
+    _frames: dict[Turns, tuple[Frame, ...]] = field(default_factory=dict[Turns, tuple[Frame, ...]])
 
     def __post_init__(self) -> None:
         for name, role in self.template.roles.items():
             opening, closing = (() if piece is None else (Piece(piece=piece),) for piece in (role.open, role.close))
-            self._heads[name] = self._ids(opening) + self._ids(role.header)
-            self._ends[name] = self._ids(role.footer) + self._ids(closing)
+            self._heads[name] = np.concatenate([self._ids(opening), self._ids(role.header)])
+            self._ends[name] = np.concatenate([self._ids(role.footer), self._ids(closing)])
 
     def render(self, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = "") -> list[Segment]:
         """As the function `render`."""
-        turns = check_order(self.template, with_system(self.template, messages), where)
+        turns = with_system(self.template, messages)
         segments = [] if self.template.begin is None else [Segment(self._ids((Piece(piece=self.template.begin),)))]
-        for index, message in enumerate(turns):
-            role, before = self.template.roles[message.role], turns[index - 1].role if index else START
-            joint = role.between.get(before)
-            segments.append(Segment(self._heads[message.role] if joint is None else self._ids(joint), turn=index))
-            trained = role.trained and not message.context
-            segments += self._body(message, trained, index, where)
-            following = turns[index + 1].role if index + 1 < len(turns) else None
-            if following is None or message.role not in self.template.roles[following].between:
-                segments.append(Segment(self._ends[message.role], trained, turn=index))
-                if following is not None or generation_prompt:
-                    segments.append(Segment(self._ids(role.after), turn=index))
+        for index, (message, frame) in enumerate(zip(turns, self._around(turns, where), strict=True)):
+            segments += frame.before
+            segments += self._body(message, frame.trained, index, where)
+            segments += frame.after
         if generation_prompt:
-            segments.append(Segment(self._heads[answering_role(self.template)], turn=len(turns)))
+            after = Segment(self._ids(self.template.roles[turns[-1].role].after), turn=len(turns) - 1)
+            segments += [after, Segment(self._heads[answering_role(self.template)], turn=len(turns))]
         return segments
+
+    def _around(self, turns: Sequence[Message], where: str) -> tuple[Frame, ...]:
+        """The frames of the turns. Raises StageFault for a wrong order."""
+        order = tuple([(turn.role, self._is_trained(turn)) for turn in turns])
+        if (found := self._frames.get(order)) is None:
+            check_order(self.template, turns, where)
+            found = tuple(self._frame(order, index) for index in range(len(order)))
+            if len(order) <= FRAMED and len(self._frames) < FRAMES:
+                self._frames[order] = found
+        return found
+
+    def _is_trained(self, turn: Message) -> bool:
+        """Whether a turn has labels: not an answer that says nothing, since all that is learned from it is to end."""
+        role = self.template.roles.get(turn.role)
+        return role is not None and role.trained and not turn.context and not turn.is_empty
+
+    def _frame(self, order: Turns, index: int) -> Frame:
+        (name, trained), before = order[index], order[index - 1][0] if index else START
+        role, following = self.template.roles[name], order[index + 1][0] if index + 1 < len(order) else None
+        joint, after = role.between.get(before), list[Segment]()
+        if following is None or name not in self.template.roles[following].between:
+            after.append(Segment(self._ends[name], trained, turn=index))
+            if following is not None:
+                after.append(Segment(self._ids(role.after), turn=index))
+        return Frame((Segment(self._heads[name] if joint is None else self._ids(joint), turn=index),), tuple(after), trained)
 
     def _body(self, message: Message, trained: bool, turn: int, where: str) -> list[Segment]:
         """What a message says: its text, and the tools that it offers or calls."""
-        said = Segment(tuple(self.vocabulary.encode(message.content)), trained, content=True, turn=turn)
+        said = Segment(self.vocabulary.array(message.content), trained, content=True, turn=turn)
         if message.tools:
             offered = Segment(self._offered(message.tools, where), trained, turn=turn)
             tools = self.template.tools
             return [offered, said] if tools is not None and tools.place == "before" else [said, offered]
         return [said, Segment(self._called(message, where), trained, turn=turn)] if message.calls else [said]
 
-    def _offered(self, offered: Sequence[Mapping[str, Any]], where: str) -> tuple[int, ...]:
+    def _offered(self, offered: Sequence[Mapping[str, Any]], where: str) -> Ids:
         tools = self.template.tools
         if tools is None:
             raise _speaks_no_tools("tools", where)
         texts = tools.separator.join(json.dumps(tool, ensure_ascii=False, indent=tools.indent) for tool in offered)
-        return self._ids(tools.before) + tuple(self.vocabulary.encode(texts)) + self._ids(tools.after)
+        return np.concatenate([self._ids(tools.before), self.vocabulary.array(texts), self._ids(tools.after)])
 
-    def _called(self, message: Message, where: str) -> tuple[int, ...]:
-        calls, ids = self.template.calls, list[int]()
+    def _called(self, message: Message, where: str) -> Ids:
+        calls, ids = self.template.calls, list[Ids]()
         if calls is None:
             raise _speaks_no_tools("calls", where)
         for number, call in enumerate(message.calls):
             if message.content or number:
-                ids += self._ids(calls.separator)
+                ids.append(self._ids(calls.separator))
             text = json.dumps({"name": call.name, calls.arguments: call.arguments}, ensure_ascii=False)
-            ids += [*self._ids(calls.before), *self.vocabulary.encode(text), *self._ids(calls.after)]
-        return tuple(ids)
+            ids += [self._ids(calls.before), self.vocabulary.array(text), self._ids(calls.after)]
+        return np.concatenate(ids)
 
-    def _ids(self, parts: Parts) -> tuple[int, ...]:
+    def _ids(self, parts: Parts) -> Ids:
         """Ids of a part of the template, which is encoded apart from what people write."""
         if parts not in self._known:
-            self._known[parts] = tuple(self._encoded(parts))
+            self._known[parts] = np.fromiter(self._encoded(parts), np.int32)
         return self._known[parts]
 
     def _encoded(self, parts: Parts) -> Iterator[int]:
@@ -201,12 +239,12 @@ def prompt_messages(template: Template, instruction: str, input: str = "", syste
 
 def ids_of(segments: Iterable[Segment]) -> list[int]:
     """All ids in order."""
-    return list(chain.from_iterable(segment.ids for segment in segments))
+    return [id for segment in segments for id in segment.ids.tolist()]
 
 
 def labels_of(segments: Iterable[Segment]) -> list[int]:
     """One label an id, at the id's own position (mindformers shifts them): the id where it is trained, else IGNORED."""
-    return list(chain.from_iterable(segment.ids if segment.trained else (IGNORED,) * len(segment.ids) for segment in segments))
+    return [label for segment in segments for label in (segment.ids.tolist() if segment.trained else [IGNORED] * len(segment.ids))]
 
 
 def prompt_ids(template: Template, vocabulary: Vocabulary, instruction: str, input: str = "", system: str = "") -> list[int]:

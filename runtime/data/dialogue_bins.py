@@ -1,30 +1,34 @@
 """Several dialogues in one row: which go together.
 
 Best fit decreasing inside a window of rows: the longest first, each into the row that it leaves the least room in. A window
-holds WINDOW rows or WINDOW_IDS ids of 8 bytes, so memory is bounded, and a row has company from its neighbourhood in the order
+holds WINDOW rows or WINDOW_IDS ids of 5 bytes, so memory is bounded, and a row has company from its neighbourhood in the order
 of training.
 """
 
-from array import array
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-Row = Mapping[str, Any]
+import numpy as np
+
+from runtime.data.dialogue_parts import Dialogues
+
 WINDOW, WINDOW_IDS = 8192, 4_000_000
 
 
-def windows(rows: Iterable[Row], most: int = WINDOW) -> Iterator[list[Row]]:
-    """The rows in order, at most `most` at a time, their ids and labels as arrays of 32-bit numbers."""
-    window, ids = list[Row](), 0
-    for row in rows:
-        window.append({**row, "input_ids": array("i", row["input_ids"]), "labels": array("i", row["labels"])})
-        ids += len(row["input_ids"])
-        if len(window) >= most or ids >= WINDOW_IDS:
-            yield window
-            window, ids = [], 0
-    if window:
-        yield window
+def windows(parts: Iterable[Dialogues], most: int = WINDOW) -> Iterator[Dialogues]:
+    """The rows in order, at most `most` at a time, and none after the row that reaches WINDOW_IDS."""
+    held, rows, ids = list[Dialogues](), 0, 0
+    for part in parts:
+        start = 0
+        while start < len(part):
+            reached = int(np.searchsorted(np.cumsum(part.lengths[start:]), WINDOW_IDS - ids)) + 1
+            held.append(part.part(start, min(start + most - rows, start + reached, len(part))))
+            start, rows, ids = start + len(held[-1]), rows + len(held[-1]), ids + len(held[-1].ids)
+            if rows >= most or ids >= WINDOW_IDS:
+                yield Dialogues.joined(held)
+                held, rows, ids = [], 0, 0
+    if held:
+        yield Dialogues.joined(held)
 
 
 def together(lengths: Sequence[int], capacity: int) -> list[list[int]]:

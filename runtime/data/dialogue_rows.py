@@ -1,19 +1,26 @@
 """A dialogue as one row of ids and labels: what of it is trained, and what gives way where it is too long."""
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import orjson
 
 from runtime.contracts.format import Format
-from runtime.data.chat import IGNORED, Message, Renderer, Segment, ids_of
+from runtime.data.chat import IGNORED, Message, Renderer, Segment
 from runtime.data.encoding import Vocabulary
 from runtime.data.instructions import ANSWER
 from runtime.data.ordering import digest, folded
+from runtime.data.tokenizers.backend import Ids
 
 EMPTY_ANSWER, TOO_LONG, ANSWER_TOO_LONG, NO_TRAINED_TOKEN = "empty_answer", "too_long", "answer_too_long", "no_trained_token"
+QUESTION_TOO_LONG = "question_too_long"
+DROPPED = (EMPTY_ANSWER, TOO_LONG, ANSWER_TOO_LONG, QUESTION_TOO_LONG, NO_TRAINED_TOKEN)  # why a dialogue is
+KEPT = 16  # ids of a message whose middle is cut, at least: half of them its head, half its tail
+LABELLED = (b"\0", b"\1")  # the mark of an id without and with a label
 
 
 class Unusable(Exception):
@@ -22,11 +29,16 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """A dialogue as ids; marks: one byte an id, 1 where it has a label; length: ids before anything was cut."""
+    """A dialogue as ids of 32 bits; marks: one byte an id, 1 where it has a label; length: ids before anything was cut."""
 
-    input_ids: list[int]
+    ids: bytes
     marks: bytes
     length: int
+
+    @property
+    def input_ids(self) -> list[int]:
+        """The ids as numbers."""
+        return array("i", self.ids).tolist()
 
     @property
     def labels(self) -> list[int]:
@@ -36,7 +48,7 @@ class Row:
     @property
     def truncated(self) -> bool:
         """Whether something was cut."""
-        return len(self.input_ids) < self.length
+        return len(self.marks) < self.length
 
     @property
     def trained(self) -> int:
@@ -71,14 +83,14 @@ class Encoder:
 
     def encode(self, messages: Sequence[Message], where: str) -> Row:
         """The row of a dialogue. Raises Unusable with the reason for which it is dropped, StageFault as `chat.render`."""
-        if not messages[-1].content.strip() and not messages[-1].calls:
+        if messages[-1].is_empty:
             raise Unusable(EMPTY_ANSWER)
         segments = self._render(messages, where)
         length = _size(segments)
         if length > self.limit:
             segments = self._shortened(messages, segments, where)
-        marks = b"".join((b"\1" if segment.trained else b"\0") * len(segment.ids) for segment in segments)
-        row = Row(ids_of(segments), marks, length)
+        marks = b"".join([LABELLED[segment.trained] * len(segment.ids) for segment in segments])
+        row = Row(b"".join([segment.ids.data for segment in segments]), marks, length)
         if not row.trained:
             raise Unusable(NO_TRAINED_TOKEN)
         return row
@@ -87,7 +99,7 @@ class Encoder:
         segments = self.renderer.render(messages, where=where)
         if self.parameters.train_on == "last":
             last = max(segment.turn for segment in segments)
-            return [segment if segment.turn == last else replace(segment, trained=False) for segment in segments]
+            return [segment if segment.turn == last else segment._replace(trained=False) for segment in segments]
         return segments
 
     def _shortened(self, messages: Sequence[Message], segments: list[Segment], where: str) -> list[Segment]:
@@ -115,7 +127,7 @@ class Encoder:
 
 
 def _size(segments: Iterable[Segment]) -> int:
-    return sum(len(segment.ids) for segment in segments)
+    return sum([len(segment.ids) for segment in segments])
 
 
 def exchanges(messages: Sequence[Message]) -> list[int]:
@@ -126,27 +138,31 @@ def exchanges(messages: Sequence[Message]) -> list[int]:
 def truncate_middle(segments: Sequence[Segment], limit: int, vocabulary: Vocabulary) -> list[Segment]:
     """Shorten a row to `limit` ids by cutting the middle of what people asked, the longest message first.
 
-    Head and tail of a message, all of the template and all answers stay. Raises Unusable where that is not enough.
+    All of the template and all answers stay, and of a message that is cut its head and tail, KEPT ids. Raises Unusable where that is
+    not enough, by what is too long: the questions, or all that stands around them.
     """
     cut, excess = list(segments), _size(segments) - limit
-    for index in sorted((i for i, s in enumerate(cut) if s.content and not s.trained), key=lambda i: (-len(cut[i].ids), i)):
+    asked = [index for index, segment in enumerate(cut) if segment.content and not segment.trained]
+    if excess > sum(len(cut[index].ids) for index in asked):
+        raise Unusable(ANSWER_TOO_LONG)
+    for index in sorted(asked, key=lambda index: (-len(cut[index].ids), index)):
         if excess <= 0:
             break
         whole = cut[index].ids
-        cut[index] = replace(cut[index], ids=without_middle(whole, max(len(whole) - excess, 1), vocabulary))
+        cut[index] = cut[index]._replace(ids=without_middle(whole, max(len(whole) - excess, KEPT), vocabulary))
         excess -= len(whole) - len(cut[index].ids)
     if excess > 0:
-        raise Unusable(ANSWER_TOO_LONG)
+        raise Unusable(QUESTION_TOO_LONG)
     return cut
 
 
-def without_middle(ids: tuple[int, ...], kept: int, vocabulary: Vocabulary) -> tuple[int, ...]:
+def without_middle(ids: Ids, kept: int, vocabulary: Vocabulary) -> Ids:
     """At most `kept` ids, the first and the last ones; a character that is spelt in bytes is kept whole or not at all."""
     if len(ids) <= kept:
         return ids
     head, tail = (kept + 1) // 2, len(ids) - kept // 2
-    while head > 0 and vocabulary.continues_character(ids[head]):
+    while head > 0 and vocabulary.continues_character(int(ids[head])):
         head -= 1
-    while tail < len(ids) and vocabulary.continues_character(ids[tail]):
+    while tail < len(ids) and vocabulary.continues_character(int(ids[tail])):
         tail += 1
-    return ids[:head] + ids[tail:]
+    return np.concatenate([ids[:head], ids[tail:]])

@@ -12,17 +12,17 @@ import numpy as np
 import orjson
 
 from runtime.contracts.format import Format
-from runtime.data import chat, encoding, instructions, row_files, row_index, row_scratch
+from runtime.data import chat, encoding, instructions, row_files, row_index
 from runtime.data.chat import Message, Renderer
 from runtime.data.contamination import Contamination
-from runtime.data.dialogue_rows import ANSWER_TOO_LONG, EMPTY_ANSWER, NO_TRAINED_TOKEN, TOO_LONG, Encoder, Row, Unusable, keys_of
+from runtime.data.dialogue_rows import DROPPED, Encoder, Row, Unusable, keys_of
 from runtime.data.instructions import ANSWER, Reader
 from runtime.data.row_files import RawRow
 from runtime.evaluation import cases
 from runtime.faults import StageFault
 
 CONTAMINATED, BAD_ROW = "contaminated", "bad_row"
-REASONS = ("", EMPTY_ANSWER, TOO_LONG, ANSWER_TOO_LONG, NO_TRAINED_TOKEN, CONTAMINATED)  # a verdict is an index
+REASONS = ("", *DROPPED, CONTAMINATED)  # a verdict is an index
 EXAMPLES = 20  # dropped rows of each reason that are kept to look at
 SHOWN = 200  # characters of such a row
 
@@ -120,8 +120,8 @@ class _Work:
             self._found.example(reason, _example(key, self._task.source, reason, messages[-2:]))
         place = file.tell()
         if row:
-            file.write(row_scratch.blob(row.input_ids, row.marks))
-        counts = (len(row.input_ids), row.trained, row.length) if row else (0, 0, 0)
+            file.write(row.ids + row.marks)
+        counts = (len(row.marks), row.trained, row.length) if row else (0, 0, 0)
         verdict = REASONS.index(reason)
         entry = (row_index.key_of(key), row_index.key_of(prompt), place, self._task.number, *counts, self._source, verdict)
         self._entries.append(entry)

@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 
 from runtime import engine, records
 from runtime.contracts.format import Format
-from runtime.data import chat, encode_rows, encoding, masked_text, provenance, real_floor, row_files, row_index, row_scratch
+from runtime.data import chat, dialogue_parts, encode_rows, encoding, masked_text, provenance, real_floor, row_files, row_index, row_scratch
 from runtime.data.chat import IGNORED, Template
+from runtime.data.dialogue_parts import Dialogues
 from runtime.data.encode_rows import BAD_ROW, REASONS, Encoded
 from runtime.data.encoding import Vocabulary
 from runtime.data.instructions import ANSWER
-from runtime.data.row_index import CHOICE, INDEX, Entries, Lengths
+from runtime.data.row_index import INDEX, Entries, Lengths
 from runtime.faults import StageFault
 from runtime.stage import Stage
 
 CONFIG = "config/format.yaml"
 QUARANTINE, DROPPED = "quarantine.jsonl", "dropped.jsonl"
-BYTES_A_TOKEN = 10  # of an id and its label in JSON, about
+BYTES_A_TOKEN = 10  # an id with its mark, twice: as it is put together and as it is written
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def write_split(stage: Stage[Format], split: str, entries: Entries, choices: NDA
     for number, part in enumerate(row_index.parts(sizes, limit.rows, limit.bytes)):
         order = stage.scratch / "rows" / f"{split}-{number:06d}.npz"
         np.savez(order, entries=entries[choices["row"][part]], copies=choices["copy"][part])
-        tasks.append(WriteTask(order, stage.scratch / "rows", stage.out / split / records.part_name(number), tuple(names)))
+        tasks.append(WriteTask(order, stage.scratch / "rows", stage.out / split / dialogue_parts.file_name(number), tuple(names)))
     with stage.bar(len(choices), "rows", f"{stage.contract.name} {split}") as bar:
         for written in engine.each(_write_part, tasks, stage.placement):
             bar.advance(written)
@@ -155,45 +156,38 @@ def write_split(stage: Stage[Format], split: str, entries: Entries, choices: NDA
 
 def _write_part(task: WriteTask) -> int:
     order = np.load(task.order)
-    entries, copies = order["entries"], order["copies"]
-    choices = np.empty(len(entries), CHOICE)
-    choices["row"], choices["copy"] = np.arange(len(entries)), copies
-    stored = _stored(entries, task.scratch)
-    ids, sources = row_index.ids_of(entries, choices), entries["source"].tolist()
-    rows = zip(ids, sources, stored, strict=True)
-    return records.write_part(task.target, (_as_dict(id, task.names[source], row) for id, source, row in rows))
+    dialogue_parts.write(task.target, _dialogues(order["entries"], order["copies"], task.scratch, task.names))
+    return len(order["entries"])
 
 
-def _stored(entries: Entries, scratch: Path) -> list[row_scratch.Stored]:
+def _dialogues(entries: Entries, copies: NDArray[np.int32], scratch: Path, names: Sequence[str]) -> Dialogues:
     """The rows of all entries, read file by file in the order of their places."""
-    found: list[row_scratch.Stored | None] = [None] * len(entries)
+    found = [b""] * len(entries)
     order = np.lexsort((entries["place"], entries["file"]))
     for number in np.unique(entries["file"]):
         members = order[entries["file"][order] == number]
         path = encode_rows.rows_file(scratch, int(number))
         rows = row_scratch.read(path, entries["place"][members].tolist(), entries["ids"][members].tolist())
-        for index, row in zip(members, rows, strict=True):
+        for index, row in zip(members.tolist(), rows, strict=True):
             found[index] = row
-    return [row for row in found if row is not None]
-
-
-def _as_dict(id: str, source: str, row: row_scratch.Stored) -> dict[str, Any]:
-    return {"id": id, "input_ids": row.input_ids, "labels": row.labels, "source": source}
+    ids = np.frombuffer(b"".join(map(row_scratch.ids, found)), "<i4")
+    trained = np.frombuffer(b"".join(map(row_scratch.marks, found)), np.bool_)
+    return Dialogues(np.array(names), entries["key"], copies, entries["source"], entries["ids"], ids, trained)
 
 
 def write_samples(stage: Stage[Format], usable: Entries, names: Sequence[str], vocabulary: Vocabulary) -> None:
     """`sample.jsonl`: rows of all sources with their masks; `sample.txt`: the first row of each source as text."""
-    scratch, first = stage.scratch / "rows", [int(np.flatnonzero(usable["source"] == source)[0]) for source in np.unique(usable["source"])]
-    chosen = usable[sample_of(usable)]
-    rows = zip(row_index.names_of(chosen["key"]), chosen["source"].tolist(), _stored(chosen, scratch), strict=True)
-    told = ((id, names[int(source)], row.input_ids.tolist(), row.labels.tolist()) for id, source, row in rows)
-    masked_text.write(stage.out / masked_text.FILE, told, vocabulary)
-    texts = {
-        names[int(entry["source"])]: masked_text.marked(row.input_ids.tolist(), row.labels.tolist(), vocabulary)
-        for entry, row in zip(usable[first], _stored(usable[first], scratch), strict=True)
-    }
+    first = [int(np.flatnonzero(usable["source"] == source)[0]) for source in np.unique(usable["source"])]
+    chosen, shown = (_listed(usable[rows], stage.scratch / "rows", names) for rows in (sample_of(usable), first))
+    masked_text.write(stage.out / masked_text.FILE, chosen, vocabulary)
+    texts = {source: masked_text.marked(ids, labels, vocabulary) for _, source, ids, labels in shown}
     text = "".join(f"# {source}\n{texts[source]}\n\n" for source in sorted(texts))
     (stage.out / "sample.txt").write_text(text, "utf-8", newline="\n")
+
+
+def _listed(entries: Entries, scratch: Path, names: Sequence[str]) -> list[masked_text.Sampled]:
+    rows = dialogue_parts.listed(_dialogues(entries, np.zeros(len(entries), np.int32), scratch, names))
+    return [(row["id"], row["source"], row["input_ids"], row["labels"]) for row in rows]
 
 
 def sample_of(usable: Entries) -> list[int]:

@@ -1,30 +1,30 @@
 """pack-instruct: rows of instruction data, each filled to one length, in MindRecord files.
 
-Memory: one row, or where several share one a window of them (dialogue_bins).
+Memory: a part of the rows, or where several share one a window of them (dialogue_bins).
 """
 
-from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from runtime import records
 from runtime.contracts.pack import SEVERAL, Pack
-from runtime.data import encoding, masked_text, mindrecord
+from runtime.data import dialogue_parts, encoding, masked_text, mindrecord
 from runtime.data.chat import IGNORED
 from runtime.data.dialogue_bins import WINDOW, together, windows
+from runtime.data.dialogue_parts import Dialogues
 from runtime.data.encoding import Vocabulary
 from runtime.data.packed import JSON, SPLITS, state, without_files
-from runtime.data.rows import INSTRUCT_LAYOUT, SEVERAL_LAYOUT, check_ids, pad_rows, scored
-from runtime.faults import InputFault
+from runtime.data.rows import INSTRUCT_LAYOUT, SEVERAL_LAYOUT, check_ids, scored
+from runtime.data.tokenizers.backend import Ids
+from runtime.faults import InputFault, StageFault
 from runtime.stage import Stage
 
-Row = Mapping[str, Any]
+Numbers = NDArray[np.int64]
 BLOCK = 256  # rows that are checked together
 
 
@@ -70,41 +70,74 @@ class PackedDialogues:
         """Share of the ids of all rows that are no padding."""
         return round(self.counts["tokens"] / max(self.rows * self.length, 1), 6)
 
-    def packed(self, rows: Iterator[Row], folder: Path, advance: Any) -> Iterator[dict[str, np.ndarray]]:
+    def packed(self, parts: Iterator[Dialogues], folder: Path, advance: Any) -> Iterator[dict[str, np.ndarray]]:
         """The rows of a folder as columns of `length` ids."""
-        for window in windows(rows, WINDOW if self.shared else BLOCK):
-            groups = self._groups(window) if self.shared else [[row] for row in window]
+        for window in windows(parts, WINDOW if self.shared else BLOCK):
+            groups = together(window.lengths.tolist(), self.length) if self.shared else [[number] for number in range(len(window))]
             for start in range(0, len(groups), BLOCK):
-                yield from self._block(groups[start : start + BLOCK], folder)
+                yield from self._block(Shared.of(window, groups[start : start + BLOCK]), folder)
             advance(len(window))
 
-    def _block(self, groups: Sequence[Sequence[Row]], folder: Path) -> Iterator[dict[str, np.ndarray]]:
+    def _block(self, rows: "Shared", folder: Path) -> Iterator[dict[str, np.ndarray]]:
         """Rows that are checked and counted together."""
-        joined = [join(group) for group in groups]
-        told = [f"{folder} row {self.rows + number} ({row['id']})" for number, row in enumerate(joined)]
-        pairs = [(row["input_ids"], row["labels"]) for row in joined]
-        ids, labels = pad_rows(pairs, self.length, self.vocabulary.pad, told.__getitem__)
+        ids, labels = rows.filled(self.length, self.vocabulary.pad, lambda number: f"{folder} row {self.rows + number} ({rows.id(number)})")
         check_ids(ids, self.vocabulary.size, f"{folder} rows {self.rows} to {self.rows + len(ids) - 1}")
         trained = int(scored(ids, labels, self.vocabulary.pad).sum())
-        self.counts.update(documents=sum(map(len, groups)), tokens=sum(len(pair[0]) for pair in pairs), trained_tokens=trained)
-        for row, *padded in zip(joined[: masked_text.ROWS - len(self.sample)], ids, labels, strict=False):
-            self.sample.append((row["id"], row["source"], *(values.tolist() for values in padded)))
-        self.rows += len(groups)
+        self.counts.update(documents=len(rows.dialogues), tokens=len(rows.dialogues.ids), trained_tokens=trained)
+        for number in range(min(masked_text.ROWS - len(self.sample), len(ids))):
+            self.sample.append((rows.id(number), rows.source(number), ids[number].tolist(), labels[number].tolist()))
+        self.rows += len(ids)
         return ({"input_ids": one, "labels": other} for one, other in zip(ids, labels, strict=True))
 
-    def _groups(self, window: Sequence[Row]) -> list[list[Row]]:
-        groups = together([len(row["input_ids"]) for row in window], self.length)
-        return [[window[index] for index in members] for members in groups]
+
+@dataclass(frozen=True)
+class Shared:
+    """Dialogues in the order in which they fill rows; first: the first dialogue of each row."""
+
+    dialogues: Dialogues
+    first: Numbers
+
+    @classmethod
+    def of(cls, window: Dialogues, groups: Sequence[Sequence[int]]) -> "Shared":
+        """The dialogues of a window whose numbers are in `groups`. Where several share a row, the first id of each has no label, so that
+        the loss does not cross from one to the next."""
+        sizes = np.asarray([len(members) for members in groups])
+        taken = window.take(np.asarray([number for members in groups for number in members], np.int64))
+        trained = taken.trained.copy()
+        trained[(np.cumsum(taken.lengths) - taken.lengths)[np.repeat(sizes > 1, sizes)]] = False
+        return cls(replace(taken, trained=trained), np.cumsum(sizes) - sizes)
+
+    def filled(self, length: int, pad: int, where: Callable[[int], str]) -> tuple[Ids, Ids]:
+        """Ids filled with `pad` and labels filled with IGNORED, by position and not by id: (rows, length). `where`: of the row of a number.
+
+        Raises StageFault for a row that is longer, or has no label that counts.
+        """
+        sizes = np.add.reduceat(self.dialogues.lengths, self.first)
+        if len(long := np.flatnonzero(sizes > length)):
+            raise _wrong_row(f"{sizes[long[0]]} ids do not fit a row of {length}", where(int(long[0])))
+        held = np.arange(length) < sizes[:, np.newaxis]
+        ids, labels = np.full(held.shape, pad, np.int32), np.full(held.shape, IGNORED, np.int32)
+        ids[held], labels[held] = self.dialogues.ids, self.dialogues.labels
+        if len(untrained := np.flatnonzero(~scored(ids, labels, pad).any(axis=1))):
+            raise _wrong_row("no trained token in the row", where(int(untrained[0])), "its loss would be 0 divided by 0")
+        return ids, labels
+
+    def id(self, number: int) -> str:
+        """The ids of the dialogues of a row."""
+        return "+".join(self._row(number).row_ids())
+
+    def source(self, number: int) -> str:
+        """The sources of the dialogues of a row, each once."""
+        row = self._row(number)
+        return "+".join(dict.fromkeys(row.names[row.source].tolist()))
+
+    def _row(self, number: int) -> Dialogues:
+        ends = [*self.first.tolist(), len(self.dialogues)]
+        return self.dialogues.part(ends[number], ends[number + 1])
 
 
-def join(rows: Sequence[Row]) -> Row:
-    """Dialogues one behind the other; the first id of each has no label, so that the loss does not cross from one to the next."""
-    if len(rows) == 1:
-        return rows[0]
-    labels = array("i", chain.from_iterable((IGNORED, *row["labels"][1:]) for row in rows))
-    sources = "+".join(dict.fromkeys(row["source"] for row in rows))
-    ids = array("i", chain.from_iterable(row["input_ids"] for row in rows))
-    return {"id": "+".join(row["id"] for row in rows), "source": sources, "input_ids": ids, "labels": labels}
+def _wrong_row(message: str, where: str, reason: str = "") -> StageFault:
+    return StageFault(message, where, reason, fix="delete the folder instruct and run `dvc repro`")
 
 
 def pack_dialogues(stage: Stage[Pack], folder: Path, split: str, part: PackedDialogues) -> JSON:
@@ -114,7 +147,7 @@ def pack_dialogues(stage: Stage[Pack], folder: Path, split: str, part: PackedDia
         written = mindrecord.write(
             stage.out,
             split,
-            part.packed(records.read_rows(folder), folder, bar.advance),
+            part.packed(dialogue_parts.read(folder), folder, bar.advance),
             columns=("input_ids", "labels"),
             shards=stage.parameters.shards,
             estimated_bytes=count * part.length * 8,

@@ -6,8 +6,7 @@ of a row attend to all before them, across the end of a document.
 """
 
 import math
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -220,29 +219,6 @@ class WholePacker:
             self.pad_tokens += self.seq_length + 1 - place
         self.rows += len(rows)
         return Block(ids, labels, np.asarray([pieces[0][1] for pieces in rows], np.int32))
-
-
-def pad_row(input_ids: Sequence[int], labels: Sequence[int], length: int, pad: int, where: str) -> dict[str, np.ndarray]:
-    """One dialogue as a row: ids filled with `pad`, labels with IGNORED, by position and not by id. Raises StageFault."""
-    ids, padded = pad_rows([(input_ids, labels)], length, pad, lambda _: where)
-    return {"input_ids": ids[0], "labels": padded[0]}
-
-
-def pad_rows(rows: Sequence[tuple[Sequence[int], Sequence[int]]], length: int, pad: int, where: Callable[[int], str]) -> tuple[Ids, Ids]:
-    """Rows of (ids, labels) as int32 arrays, (rows, length), filled as by `pad_row`. `where`: of the row of a number. Raises StageFault."""
-    ids, padded = np.full((len(rows), length), pad, np.int32), np.full((len(rows), length), IGNORED, np.int32)
-    for number, (input_ids, labels) in enumerate(rows):
-        if len(input_ids) != len(labels) or len(input_ids) > length:
-            raise _wrong_row(f"{len(input_ids)} ids and {len(labels)} labels do not fit a row of {length}", where(number))
-        ids[number, : len(input_ids)] = array("i", input_ids)  # twice as fast as from a list
-        padded[number, : len(labels)] = array("i", labels)
-    if len(untrained := np.flatnonzero(~scored(ids, padded, pad).any(axis=1))):
-        raise _wrong_row("no trained token in the row", where(int(untrained[0])), "its loss would be 0 divided by 0")
-    return ids, padded
-
-
-def _wrong_row(message: str, where: str, reason: str = "") -> StageFault:
-    return StageFault(message, where, reason, fix="delete the folder instruct and run `dvc repro`")
 
 
 def scored(input_ids: np.ndarray, labels: np.ndarray, pad: int) -> np.ndarray:

@@ -15,7 +15,9 @@ ROUNDED = 2.0**64  # JSON is read into 64 bits: a whole number from here on has 
 
 def tools_of(value: Any, where: str) -> tuple[Mapping[str, Any], ...]:
     """The tools of a row: a list of JSON objects or its text; each as {"type": "function", "function": ...}. Raises StageFault."""
-    listed = _parsed(value, "tools", where) if isinstance(value, str) and value.strip() else value or []
+    if not value:
+        return ()
+    listed = _parsed(value, "tools", where) if isinstance(value, str) and value.strip() else value
     if not isinstance(listed, list) or not all(isinstance(tool, dict) for tool in cast(list[Any], listed)):
         raise StageFault("'tools' is no list of JSON objects", where=where, fix="write the tools as a list, or leave them out")
     _check_json(listed, "tools", where)

@@ -14,9 +14,9 @@ from samples import TOKENIZER, Experiment
 from runtime import records
 from runtime.contracts import format as contract
 from runtime.contracts import tokenizer as tokenizer_contract
-from runtime.data import dialogue_rows, encoding, row_files, row_index
-from runtime.data.chat import IGNORED, Message, Renderer, Segment, Template
-from runtime.data.dialogue_rows import Encoder, Row, Unusable, keys_of, without_middle
+from runtime.data import dialogue_parts, dialogue_rows, encoding, row_files, row_index
+from runtime.data.chat import IGNORED, Call, Message, Renderer, Segment, Template
+from runtime.data.dialogue_rows import KEPT, Encoder, Row, Unusable, keys_of, without_middle
 from runtime.data.encoding import Vocabulary
 from runtime.data.row_index import INDEX, split_rows, weigh
 from runtime.faults import StageFault
@@ -138,13 +138,37 @@ def test_a_row_without_a_trained_token_is_dropped(template: Template, vocabulary
         encode_dialogue(messages, template, vocabulary, SETTINGS)
 
 
+def test_an_empty_answer_inside_a_dialogue_is_read_and_not_trained(template: Template, vocabulary: Vocabulary) -> None:
+    end = vocabulary.special["<|im_end|>"]
+    made = encode_dialogue(turns("fox", " \n", "and", "two"), template, vocabulary, SETTINGS)
+    assert [label for label in made.labels if label != IGNORED] == [*vocabulary.encode("two"), end]
+    assert made.input_ids.count(end) == 4
+    called = [Message("user", "x"), Message("assistant", "", calls=(Call("f", {}),)), Message("user", "y"), Message("assistant", "z")]
+    assert [message.is_empty for message in called] == [False] * 4 and Message("assistant", "").is_empty
+
+
+def test_of_a_question_that_is_cut_a_head_and_a_tail_stay_or_the_row_goes(template: Template, vocabulary: Vocabulary) -> None:
+    asked, answer = "fox jumps " * 60, "dogs "
+    around = len(encode_dialogue(dialogue("?", "."), template, vocabulary, SETTINGS).input_ids) - 2
+    for count in range(20, 60):
+        said = answer * count
+        room = 65 - around - len(vocabulary.encode(said))
+        if room >= KEPT:
+            ids = encode_dialogue(dialogue(asked, said), template, vocabulary, SETTINGS).input_ids
+            whole, head = vocabulary.encode(asked), vocabulary.encode("user\n")
+            assert ids[2 + len(head) :][: KEPT // 2] == whole[: KEPT // 2]
+        else:
+            with pytest.raises(Unusable, match="question_too_long" if room >= 0 else "answer_too_long"):
+                encode_dialogue(dialogue(asked, said), template, vocabulary, SETTINGS)
+
+
 @pytest.mark.parametrize("kept", range(1, 14))
 def test_a_cut_leaves_whole_characters(vocabulary: Vocabulary, kept: int) -> None:
-    ids = tuple(vocabulary.encode("\U0001f98a☃é☃\U0001f98a"))
+    ids = vocabulary.array("\U0001f98a☃é☃\U0001f98a")
     assert len(ids) > 14
     cut = without_middle(ids, kept, vocabulary)
     assert len(cut) <= kept
-    assert "\ufffd" not in vocabulary.decode(cut)
+    assert "\ufffd" not in vocabulary.decode(cut.tolist())
 
 
 def test_copies_are_found_whatever_their_case_width_and_blanks() -> None:
@@ -226,7 +250,7 @@ def test_the_stage_counts_every_row_and_repeats_itself(ready: Experiment) -> Non
     for name, found in metrics["sources"].items():
         kept = found["read"] - found["duplicates"] - sum(found["dropped"].values())
         assert found["train"] + found["validation"] == kept, name
-    rows = {split: list(records.read_rows(ready.folder / "instruct" / split)) for split in ("train", "validation")}
+    rows = {split: list(dialogue_parts.rows(ready.folder / "instruct" / split)) for split in ("train", "validation")}
     assert {split: len(found) for split, found in rows.items()} == {split: found["rows"] for split, found in metrics["splits"].items()}
     assert all(sorted(found) == ["id", "input_ids", "labels", "source"] for found in rows["train"])
     assert metrics["splits"]["train"]["trained_tokens"] == sum(label != IGNORED for found in rows["train"] for label in found["labels"])
@@ -311,7 +335,7 @@ def test_a_source_of_bad_rows_alone_is_refused_with_the_first(ready: Experiment)
 def test_the_sample_shows_rows_of_every_source_with_their_masks(ready: Experiment) -> None:
     ready.run(contract.CONTRACT, **many(ready))
     vocabulary = encoding.load(ready.folder / "tokenizer")
-    rows = {row["id"]: row for split in ("train", "validation") for row in records.read_rows(ready.folder / "instruct" / split)}
+    rows = {row["id"]: row for split in ("train", "validation") for row in dialogue_parts.rows(ready.folder / "instruct" / split)}
     found = [json.loads(line) for line in (ready.folder / "instruct/sample.jsonl").read_text("utf-8").splitlines()]
     assert len(found) >= 20 and [row["id"] for row in found] == sorted(row["id"] for row in found)
     assert {row["source"] for row in found} == {"one", "two"}
@@ -331,7 +355,7 @@ def test_lengths_are_counted_before_anything_is_cut_and_long_rows_apart(ready: E
     )
     assert metrics["lengths"]["longer_than_row"] == sum(found["truncated"] for found in metrics["sources"].values()) > 0
     for split in ("train", "validation"):
-        rows = [row for row in records.read_rows(ready.folder / "instruct" / split) if len(row["input_ids"]) >= 40]
+        rows = [row for row in dialogue_parts.rows(ready.folder / "instruct" / split) if len(row["input_ids"]) >= 40]
         trained = sum(label != IGNORED for row in rows for label in row["labels"])
         tokens = sum(len(row["input_ids"]) for row in rows)
         assert metrics["long"][split] == {"rows": len(rows), "tokens": tokens, "trained_tokens": trained} and rows

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dialogue_samples import filled
 from samples import texts
 
 from runtime.data.chat import Message, Template, ids_of, labels_of, render
 from runtime.data.encoding import Vocabulary
-from runtime.data.pack_dialogues import join
-from runtime.data.rows import RowCutter, Stream, document_ids, pad_row, scored
+from runtime.data.rows import RowCutter, Stream, document_ids, scored
 
 SEQ_LENGTH = 48
 
@@ -56,8 +56,8 @@ def test_dialogues_are_scored_at_their_labels_and_nowhere_else(
     packed = []
     for asked, answer in (("fox?", "lazy dogs"), ("第一只狐狸", "是")):
         row = render(template, vocabulary, [Message("user", asked), Message("assistant", answer)])
-        packed.append(pad_row(ids_of(row), labels_of(row), SEQ_LENGTH + 1, vocabulary.pad, asked))
-    ids, labels = (np.stack([row[column] for row in packed]) for column in ("input_ids", "labels"))
+        packed.append({"input_ids": ids_of(row), "labels": labels_of(row)})
+    ids, labels = filled(packed, SEQ_LENGTH + 1, vocabulary.pad)
     positions = scored(ids, labels, vocabulary.pad)
     assert positions.sum() == sum(len(vocabulary.encode(answer)) + 1 for answer in ("lazy dogs", "是"))
     loss, log_probabilities = losses(model, ids, labels)
@@ -73,10 +73,8 @@ def test_dialogues_of_one_row_are_scored_at_their_answers_and_attention_crosses(
     made = []
     for asked, answer in (("f", "o"), ("a", "n")):
         row = render(template, vocabulary, [Message("user", asked), Message("assistant", answer)])
-        made.append({"id": asked, "source": "s", "input_ids": ids_of(row), "labels": labels_of(row)})
-    joined = join(made)
-    row = pad_row(joined["input_ids"], joined["labels"], SEQ_LENGTH + 1, vocabulary.pad, "row")
-    ids, labels = (np.stack([row[column]] * 2) for column in ("input_ids", "labels"))
+        made.append({"input_ids": ids_of(row), "labels": labels_of(row)})
+    ids, labels = (np.repeat(one, 2, axis=0) for one in filled(made, SEQ_LENGTH + 1, vocabulary.pad, [[0, 1]]))
     positions = scored(ids, labels, vocabulary.pad)
     assert positions[0].sum() == sum(len(vocabulary.encode(answer)) + 1 for answer in ("o", "n"))
     assert not positions[0, len(made[0]["input_ids"]) - 1], "the end of one dialogue does not predict the next"

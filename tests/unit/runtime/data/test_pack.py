@@ -11,7 +11,7 @@ from samples import TOKENIZER, Experiment
 from runtime import manifest, records
 from runtime.contracts import format as format_contract
 from runtime.contracts import pack, tokenizer
-from runtime.data import encoding, mindrecord
+from runtime.data import dialogue_parts, encoding, mindrecord
 from runtime.data.chat import IGNORED
 from runtime.data.rows import scored
 from runtime.faults import InputFault, StageFault
@@ -70,7 +70,7 @@ def test_packed_dialogues_have_labels_where_answers_stand(ready: Callable[..., E
     experiment = ready()
     formatted(experiment)
     metrics = experiment.run(pack.INSTRUCT, **SETTINGS)
-    given = list(records.read_rows(experiment.folder / "instruct/train"))
+    given = list(dialogue_parts.rows(experiment.folder / "instruct/train"))
     found = stored(experiment, "packed/instruct", "train")
     assert len(found) == len(given) == metrics["splits"]["train"]["rows"]
     for before, after in zip(given, found, strict=True):

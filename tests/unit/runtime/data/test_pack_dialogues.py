@@ -2,23 +2,27 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from dialogue_samples import dialogues, filled
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import TOKENIZER, Experiment
 
-from runtime import manifest, records
+from runtime import manifest
 from runtime.contracts import format as format_contract
 from runtime.contracts import pack, tokenizer
-from runtime.data import dialogue_bins, encoding, mindrecord
+from runtime.data import dialogue_bins, dialogue_parts, encoding, mindrecord
 from runtime.data.chat import IGNORED, Message, Template, ids_of, labels_of, render
 from runtime.data.dialogue_bins import together, windows
 from runtime.data.encoding import Vocabulary
-from runtime.data.pack_dialogues import join
+from runtime.data.pack_dialogues import Shared
+from runtime.data.rows import scored
 from runtime.evaluation import questions
 from runtime.evaluation.cases import Case
 from runtime.faults import StageFault
@@ -43,21 +47,51 @@ def test_rows_fill_far_better_together() -> None:
     assert alone < 0.4 and shared > 0.99
 
 
-def test_windows_are_bounded_by_rows_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [{"input_ids": [1] * 10, "labels": [1] * 10, "id": str(number)} for number in range(25)]
-    assert [len(window) for window in windows(rows, 8)] == [8, 8, 8, 1]
-    monkeypatch.setattr(dialogue_bins, "WINDOW_IDS", 40)
-    assert [len(window) for window in windows(rows)] == [4] * 6 + [1]
-    assert [row["id"] for window in windows(rows) for row in window] == [row["id"] for row in rows]
+def test_windows_are_bounded_by_rows_and_ids_whatever_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = dialogues([{"input_ids": [number] * 10, "labels": [1] * 10} for number in range(25)])
+    parts = [whole.part(0, 3), whole.part(3, 4), whole.part(4, 25)]
+    assert [len(window) for window in windows(parts, 8)] == [len(window) for window in windows([whole], 8)] == [8, 8, 8, 1]
+    monkeypatch.setattr(dialogue_bins, "WINDOW_IDS", 35)
+    assert [len(window) for window in windows(parts)] == [len(window) for window in windows([whole])] == [4] * 6 + [1]
+    assert [id for window in windows(parts) for id in window.ids.tolist()] == whole.ids.tolist()
+    assert [id for window in windows(parts) for id in window.row_ids()] == whole.row_ids()
+
+
+def test_parts_come_back_as_they_were_written(tmp_path: Path) -> None:
+    rows = [{"input_ids": [7, 8], "labels": [7, IGNORED]}, {"source": "t", "input_ids": [2**31 - 1], "labels": [IGNORED]}]
+    part = replace(dialogues(rows), copy=np.asarray([0, 3], np.int32))
+    for number in (0, 100_000, 2):
+        dialogue_parts.write(tmp_path / "rows" / dialogue_parts.file_name(number), part.part(int(number == 2), 2))
+    found = list(dialogue_parts.rows(tmp_path / "rows"))
+    assert [(row["source"], row["input_ids"], row["labels"]) for row in found[:2]] == [
+        ("s", [7, 8], [7, IGNORED]),
+        ("t", [2**31 - 1], [IGNORED]),
+    ]
+    assert [row["id"] for row in found] == ["0" * 32, *["0" * 31 + "1#3"] * 2, "0" * 32, "0" * 31 + "1#3"]
 
 
 def test_the_first_id_of_each_dialogue_has_no_label() -> None:
-    one = {"id": "a", "source": "s", "input_ids": [7, 8], "labels": [7, 8]}
-    other = {"id": "b", "source": "t", "input_ids": [5, 6, 9], "labels": [5, IGNORED, 9]}
-    made = join([one, other, one])
-    assert (made["id"], made["source"]) == ("a+b+a", "s+t")
-    assert list(made["input_ids"]) == [7, 8, 5, 6, 9, 7, 8]
-    assert list(made["labels"]) == [IGNORED, 8, IGNORED, IGNORED, 9, IGNORED, 8]
+    one, other = {"input_ids": [7, 8], "labels": [7, 8]}, {"source": "t", "input_ids": [5, 6, 9], "labels": [5, IGNORED, 9]}
+    ids, labels = filled([one, other, one, one], 8, 0, [[0, 1, 2], [3]])
+    assert ids.tolist() == [[7, 8, 5, 6, 9, 7, 8, 0], [7, 8, 0, 0, 0, 0, 0, 0]]
+    assert labels[0].tolist() == [IGNORED, 8, IGNORED, IGNORED, 9, IGNORED, 8, IGNORED]
+    assert labels[1].tolist() == [7, 8, *[IGNORED] * 6]
+    shared = Shared.of(dialogues([one, other, one, one]), [[0, 1, 2], [3]])
+    assert (shared.source(0), shared.source(1), shared.id(0).count("+")) == ("s+t", "s", 2)
+
+
+def test_padding_is_masked_by_position_so_that_an_end_equal_to_pad_keeps_its_label() -> None:
+    ids, labels = filled([{"input_ids": [1, 4, 5, 6, 2], "labels": [IGNORED, IGNORED, 5, 6, 2]}], 8, pad=2)
+    assert ids.tolist() == [[1, 4, 5, 6, 2, 2, 2, 2]]
+    assert labels.tolist() == [[-100, -100, 5, 6, 2, -100, -100, -100]]
+    assert scored(ids, labels, pad=2).tolist() == [[False, True, True, True, False, False, False]]
+
+
+@pytest.mark.parametrize(("ids", "labels"), [(list(range(9)), [1] * 9), ([1, 2, 3], [IGNORED] * 3), ([1, 2], [1, IGNORED])])
+def test_a_row_that_does_not_fit_or_trains_nothing_is_refused_by_number(ids: list[int], labels: list[int]) -> None:
+    with pytest.raises(StageFault) as refused:
+        filled([{"input_ids": [1, 2], "labels": [1, 2]}, {"input_ids": ids, "labels": labels}], 8, pad=0)
+    assert refused.value.where == "row 1"
 
 
 @pytest.fixture
@@ -87,7 +121,7 @@ def test_rows_hold_whole_dialogues_of_training_and_single_ones_of_validation(for
     one = formatted.run(pack.INSTRUCT, **{**SETTINGS, "dialogues": "one"})
     several = formatted.run(pack.INSTRUCT, **SETTINGS)
     vocabulary = encoding.load(formatted.folder / "tokenizer")
-    given = [(tuple(row["input_ids"]), tuple(row["labels"])) for row in records.read_rows(formatted.folder / "instruct/train")]
+    given = [(tuple(row["input_ids"]), tuple(row["labels"])) for row in dialogue_parts.rows(formatted.folder / "instruct/train")]
     rows = stored(formatted, "train")
     found = [dialogue for row in rows for dialogue in split_at_begin(row, vocabulary.bos, vocabulary.pad)]
     assert sorted(found) == sorted(given) and len(rows) <= len(given) / 2 + 1
@@ -109,10 +143,10 @@ def test_the_sample_shows_packed_rows_with_their_padding(formatted: Experiment) 
 
 
 def test_ids_that_the_model_has_not_are_refused(formatted: Experiment) -> None:
-    rows = list(records.read_rows(formatted.folder / "instruct/train"))
-    rows[3]["input_ids"][1] = 9999
     folder, made = formatted.folder / "instruct", manifest.read(formatted.folder / "instruct")
-    records.write_rows(folder / "train", iter(rows))
+    (part,) = dialogue_parts.read(folder / "train")
+    part.ids[40] = 9999
+    dialogue_parts.write(folder / "train" / dialogue_parts.file_name(0), part)
     (folder / manifest.NAME).unlink()
     (folder / manifest.NAME).write_bytes(manifest.encode(manifest.describe(folder, "format", made.counts, made.facts)))
     with pytest.raises(StageFault, match="token id 9999 is outside the vocabulary"):
@@ -124,8 +158,8 @@ def test_a_case_is_found_in_any_dialogue_of_a_row(template: Template, vocabulary
     for asked in ("a", "seen", "b"):
         segments = render(template, vocabulary, [Message("user", asked), Message("assistant", "x")])
         made.append({"id": asked, "source": "s", "input_ids": ids_of(segments), "labels": labels_of(segments)})
-    row = join(made)
+    ids, labels = filled(made, 80, vocabulary.pad, [[0, 1, 2]])
     asked = [Case(id=name, group="g", instruction=name, reference="y", line=1) for name in ("new", " SEEN ")]
-    core, training = questions.ask(asked, template, vocabulary, 64, "core.jsonl"), [(row["input_ids"], row["labels"])]
+    core, training = questions.ask(asked, template, vocabulary, 64, "core.jsonl"), [(ids[0].tolist(), labels[0].tolist())]
     assert not questions.overlap(core, training, vocabulary)
     assert [found.case.id for found in questions.overlap(core, training, vocabulary, several=True)] == [" SEEN "]

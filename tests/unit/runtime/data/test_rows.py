@@ -11,7 +11,7 @@ from samples import texts
 
 from runtime.data.chat import IGNORED
 from runtime.data.encoding import Vocabulary
-from runtime.data.rows import Block, RowCutter, Stream, Unigram, WholePacker, check_ids, document_ids, pad_row, scored
+from runtime.data.rows import Block, RowCutter, Stream, Unigram, WholePacker, check_ids, document_ids, scored
 from runtime.faults import StageFault
 
 
@@ -116,21 +116,6 @@ def test_scored_bytes_are_those_of_the_text_before_the_cut(vocabulary: Vocabular
     assert len(tail) == cutter.dropped_tokens > 0
     assert cutter.scored_bytes == len(vocabulary.decode(covered).encode())
     assert cutter.scored_bytes + len(vocabulary.decode(tail).encode()) == sum(len(text.encode()) for text in texts(20))
-
-
-def test_padding_is_masked_by_position_so_that_an_end_equal_to_pad_keeps_its_label() -> None:
-    row = pad_row([1, 4, 5, 6, 2], [IGNORED, IGNORED, 5, 6, 2], 8, pad=2, where="row")
-    assert row["input_ids"].tolist() == [1, 4, 5, 6, 2, 2, 2, 2]
-    assert row["labels"].tolist() == [-100, -100, 5, 6, 2, -100, -100, -100]
-    assert scored(row["input_ids"], row["labels"], pad=2).tolist() == [False, True, True, True, False, False, False]
-
-
-@pytest.mark.parametrize(
-    ("ids", "labels"), [([1, 2, 3], [1, 2]), (list(range(9)), [1] * 9), ([1, 2, 3], [IGNORED] * 3), ([1, 2], [1, IGNORED])]
-)
-def test_a_row_that_does_not_fit_or_trains_nothing_is_refused(ids: list[int], labels: list[int]) -> None:
-    with pytest.raises(StageFault):
-        pad_row(ids, labels, 8, pad=0, where="row")
 
 
 @pytest.mark.parametrize("wrong", [-1, 10, 2**33])
