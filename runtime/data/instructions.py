@@ -136,6 +136,10 @@ class _Turns:
     def __call__(self, row: JSON, where: str) -> list[Message]:
         messages = [self._message(item, tag, where) for item, tag in self._tagged(row, where)]
         if messages[0].role == SYSTEM:
+            if _optional(row, SYSTEM, where).strip() not in ("", messages[0].content.strip()):
+                raise StageFault(
+                    "'system' and the first turn are two system texts", where=where, fix="keep one of them, or take the row out"
+                )
             return [replace(messages[0], tools=tools_of(row.get("tools"), where)), *messages[1:]]
         return [*_system(_optional(row, SYSTEM, where), row, where), *messages]
 
@@ -149,7 +153,15 @@ class _Turns:
                 reason="the source's format is " + self.format,
                 fix="set the format that fits, or map the names of its fields",
             )
-        found = [(cast(JSON, item), str(item.get(self.turns.role))) for item in cast(list[Any], items)]
+        if lacking := [item for item in cast(list[JSON], items) if self.turns.role not in item]:
+            raise StageFault(
+                f"a turn has no '{self.turns.role}', it has {', '.join(lacking[0]) or 'nothing'}; the row has {_shape(row)}; {expected}",
+                where=where,
+                reason="the source's format is " + self.format,
+                fix=f"map the names in `fields` of the source ({{{self.turns.role}: NAME, {self.turns.content}: NAME}}), "
+                "or set the format that fits",
+            )
+        found = [(cast(JSON, item), str(item[self.turns.role])) for item in cast(list[Any], items)]
         if unknown := [tag for tag in dict.fromkeys(tag for _, tag in found) if tag not in self.turns.roles]:
             raise StageFault(
                 f"unknown tag {', '.join(unknown)}; found tags: {', '.join(tag for _, tag in found)}; {expected}",

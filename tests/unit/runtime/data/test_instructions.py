@@ -84,6 +84,17 @@ GOOD = {"instruction": "Q", "output": "A"}
             {"conversations": [{"from": "user", "value": "a"}]},
             "unknown tag user; found tags: user; expected tags: system, human, gpt",
         ),
+        (
+            "sharegpt",
+            {"conversations": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]},
+            "a turn has no 'from', it has role, content; the row has fields 'conversations' with tags assistant, user; expected tags:",
+        ),
+        ("messages", {"messages": [{"role": "user", "content": "a"}, {}]}, "a turn has no 'role', it has nothing"),
+        (
+            "sharegpt",
+            {"system": "S", "conversations": [{"from": tag, "value": tag} for tag in ("system", "human", "gpt")]},
+            "'system' and the first turn are two system texts",
+        ),
         ("sharegpt", {"conversations": [{"from": "human", "value": "a"}]}, "the last turn is user"),
         ("sharegpt", {"conversations": [{"from": "human"}]}, "no 'value'"),
         ("sharegpt", {"conversations": []}, "no list 'conversations'"),
@@ -150,6 +161,12 @@ def test_history_comes_before_the_question_and_system_before_all(tmp_path: Path,
     write(tmp_path, {"instruction": "Q", "output": "A", "system": "S", "history": [["q1", "a1"], ["q2", "a2"]]})
     ((messages, _),) = read(tmp_path, template, "alpaca")
     assert [message.content for message in messages] == ["S", "q1", "a1", "q2", "a2", "Q", "A"]
+
+
+def test_a_system_text_that_is_given_twice_is_one(tmp_path: Path, template: Template) -> None:
+    turns = [{"from": tag, "value": tag} for tag in ("system", "human", "gpt")]
+    write(tmp_path, *({"system": text, "conversations": turns} for text in ("system ", "", None)))
+    assert [[message.content for message in found] for found, _ in read(tmp_path, template, "sharegpt")] == [["system", "human", "gpt"]] * 3
 
 
 def test_a_list_of_text_parts_is_one_text_and_a_developer_is_a_system(tmp_path: Path, template: Template) -> None:
