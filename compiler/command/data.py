@@ -25,7 +25,8 @@ from runtime.contracts.registry import BY_NAME, EVERY
 
 JSON = dict[str, Any]
 STAGES = tuple(contract.name for contract in EVERY if contract.program.startswith("runtime.data."))
-DROPPED, SAMPLE, CLUSTERS = ("dropped.jsonl", "quarantine.jsonl"), "sample.jsonl", "clusters.jsonl"
+DROPPED, SAMPLE, CLUSTERS = ("dropped.jsonl", "quarantine.jsonl", "contaminated.jsonl"), "sample.jsonl", "clusters.jsonl"
+CONTAMINATED = "contaminated"
 SHOWN = 10
 
 
@@ -168,10 +169,17 @@ def _chosen(experiment: Experiment, options: argparse.Namespace, metrics: JSON) 
     if options.sample is not None:
         rows = [row for row in experiment.rows(options.stage, SAMPLE) if of_source(row, options.source)]
         return list(islice(data_rows.in_turn(rows), options.sample))
-    rows = [row for name in DROPPED for row in experiment.rows(options.stage, name)]
+    rows = _dropped(experiment, options.stage)
     if options.dropped:
         _known(options.dropped, dict.fromkeys([*(metrics.get("dropped") or {}), *(str(row.get("reason")) for row in rows)]), "reason")
     return [row for row in rows if options.dropped in ("", row.get("reason")) and of_source(row, options.source)]
+
+
+def _dropped(experiment: Experiment, stage: str) -> list[JSON]:
+    """What was dropped; documents with text of an evaluation set as the file says that tells the passage they share with it."""
+    rows = [row for name in DROPPED[:-1] for row in experiment.rows(stage, name)]
+    told = [{"reason": CONTAMINATED, **row} for row in experiment.rows(stage, DROPPED[-1])]
+    return [*(row for row in rows if not told or row.get("reason") != CONTAMINATED), *told]
 
 
 def of_source(row: Mapping[str, Any], source: str | None) -> bool:

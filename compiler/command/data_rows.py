@@ -9,6 +9,7 @@ from compiler.wording import in_language, said
 
 Row = Mapping[str, Any]
 TEXTS = ("text", "row", "segments", "reason", "source", "id", "language")
+_NO_MARKS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "⟦⟧⟪⟫"}
 MEMBER_CHARACTERS, DROPPED_CHARACTERS = 200, 500
 
 
@@ -48,25 +49,37 @@ def legend(*, colour: bool) -> Text:
         {"text": in_language(said("read only", "只读，不计入损失")), "trained": False, "special": False},
         {"text": in_language(said("special piece", "特殊词元")), "trained": False, "special": True},
     ]
-    if not colour:
-        parts = parts[:2]
     between = Text("  ")
     return between.join(segments([part], colour=colour) for part in parts).append("\n")
 
 
 def segments(parts: Iterable[Row], *, colour: bool) -> Text:
-    """On a terminal: trained green, special pieces inverse, the rest dim. Elsewhere the trained parts stand in ⟦ ⟧."""
-    shown, open_mark = Text(), False
+    """On a terminal: trained green, special pieces inverse, the rest dim. Elsewhere marks, which no text can forge."""
+    return _coloured(parts) if colour else Text(_marked(parts))
+
+
+def _coloured(parts: Iterable[Row]) -> Text:
+    shown = Text()
     for part in parts:
-        trained, text = bool(part.get("trained")), visible(str(part.get("text") or ""))
-        if colour:
-            shown.append(text, " ".join([*(["reverse"] if part.get("special") else []), "green" if trained else "dim"]))
-            continue
+        special = ["reverse"] if part.get("special") else []
+        shown.append(_text_of(part), " ".join([*special, "green" if part.get("trained") else "dim"]))
+    return shown
+
+
+def _marked(parts: Iterable[Row]) -> str:
+    """The trained parts stand in ⟦ ⟧ and special pieces in ⟪ ⟫; where a text has such a sign itself, it is written as its number."""
+    shown, open_mark = list[str](), False
+    for part in parts:
+        trained, text = bool(part.get("trained")), _text_of(part).translate(_NO_MARKS)
         if trained != open_mark:
             shown.append("⟦" if trained else "⟧")
             open_mark = trained
-        shown.append(text)
-    return shown.append("⟧") if open_mark else shown
+        shown.append(f"⟪{text}⟫" if part.get("special") else text)
+    return "".join([*shown, *(["⟧"] if open_mark else [])])
+
+
+def _text_of(part: Row) -> str:
+    return visible(str(part.get("text") or ""))
 
 
 def clusters(groups: Iterable[Row], *, colour: bool) -> Iterator[Text]:

@@ -40,8 +40,9 @@ from runtime.data.deduplication.clusters import (
 from runtime.data.deduplication.contaminated import evaluation_texts
 from runtime.data.deduplication.findings import Findings
 from runtime.data.deduplication.partitions import Layout, Partition, partitions, path
-from runtime.data.deduplication.survey import EXAMPLES, Surveyed, SurveyTask, survey
+from runtime.data.deduplication.survey import Surveyed, SurveyTask, survey
 from runtime.data.funnel import Funnel
+from runtime.data.spread import Spread
 from runtime.placement import Placement
 from runtime.stage import Stage
 
@@ -76,7 +77,7 @@ class Deduplication:
         self._parameters, self._corpus = parameters, corpus
         self._keep = checked(parameters.keep)
         self._cut, self._cut_characters = Counter[str](), Counter[str]()
-        self._contaminations: list[dict[str, Any]] = []
+        self._contaminations: dict[str, Spread] = {}
         self._compared = 0
         corpus.work.mkdir(parents=True, exist_ok=True)
 
@@ -119,7 +120,8 @@ class Deduplication:
             corpus.advance(one.documents)
             self._cut.update(one.cut)
             self._cut_characters.update(one.cut_characters)
-            self._contaminations += one.examples[: EXAMPLES - len(self._contaminations)]
+            for name, chosen in one.examples.items():
+                self._contaminations.setdefault(name, Spread(chosen.size)).add(chosen)
             found.append(one)
         self._layout = Layout(corpus.work, tuple(np.cumsum([0, *(one.documents for one in found)]).tolist()))
         self._bands, self._lines = sum(one.bands for one in found), sum(one.lines for one in found)
@@ -213,7 +215,8 @@ class Deduplication:
         ]
         _write_lines(self._corpus.out / CLUSTERS, rows)
         if self._parameters.decontaminate:
-            _write_lines(self._corpus.out / CONTAMINATIONS, self._contaminations)
+            told = (row for _, chosen in sorted(self._contaminations.items()) for row in chosen)
+            _write_lines(self._corpus.out / CONTAMINATIONS, told)
 
 
 def _write_lines(target: Path, rows: Iterable[Any]) -> None:

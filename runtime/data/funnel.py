@@ -2,14 +2,14 @@
 
 Every stage of the corpus counts through a `Funnel`, so that the metrics of all of them have one shape and the numbers
 of one stage's way out are the numbers of the next one's way in. Beside the counts it holds examples of what was dropped and
-a sample of what was kept, both spread over the whole corpus: memory for a few texts a reason and a source, however many there are.
+a sample of what was kept, both of every source and spread over it: memory for a few texts a reason and a source, however many there are.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -19,8 +19,9 @@ from runtime.records import Record
 from runtime.stage import Stage
 
 EXAMPLES, SAMPLE = "dropped.jsonl", "sample.jsonl"
-EXAMPLES_PER_REASON = SAMPLE_PER_SOURCE = 20
+EXAMPLES_PER_REASON, SAMPLE_PER_SOURCE = 10, 20  # of each source
 EXAMPLE_CHARACTERS, SAMPLE_CHARACTERS = 200, 1_000
+K = TypeVar("K")
 UNKNOWN_LANGUAGE = "und"  # ISO 639-2: undetermined
 
 
@@ -72,7 +73,7 @@ class Funnel:
         self.sources: dict[str, Flow] = {name: Flow() for name in sources}
         self.languages: dict[str, Flow] = {}
         self.noted: dict[str, Counter[Any]] = {}  # what else a stage counts, by name
-        self._examples: dict[str, Spread] = {}
+        self._examples: dict[tuple[str, str], Spread] = {}  # by reason and source
         self._sample: dict[str, Spread] = {}
 
     def enter(self, record: Record) -> None:
@@ -99,15 +100,16 @@ class Funnel:
             flow.leave(characters, size)
         if (sample := self._sample.get(record.source)) is None:
             sample = self._sample[record.source] = Spread(SAMPLE_PER_SOURCE)
-        sample.offer(_key(record), lambda: _kept(record))
+        sample.offer(key_of(record), lambda: _kept(record))
         return record
 
     def drop(self, record: Record, reason: str) -> None:
-        """Count a document that does not leave, and keep a few of each reason as examples."""
+        """Count a document that does not leave, and keep a few of each reason and source as examples."""
         for flow in (self.total, self._source(record), self._language(record)):
             flow.dropped[reason] += 1
         self._language(record).documents_in += 1
-        self._examples.setdefault(reason, Spread(EXAMPLES_PER_REASON)).offer(_key(record), lambda: _dropped(record, reason))
+        chosen = self._examples.setdefault((reason, record.source), Spread(EXAMPLES_PER_REASON))
+        chosen.offer(key_of(record), lambda: _dropped(record, reason))
 
     def note(self, name: str) -> Counter[Any]:
         """The counts of a name, for what a stage counts beside documents."""
@@ -121,9 +123,8 @@ class Funnel:
         for mine, theirs in ((self.sources, other.sources), (self.languages, other.languages)):
             for name, flow in theirs.items():
                 _of(mine, name).add(flow)
-        for chosen, more in ((self._examples, other._examples), (self._sample, other._sample)):
-            for name, spread in more.items():
-                chosen.setdefault(name, Spread(spread.size)).add(spread)
+        _merge(self._examples, other._examples)
+        _merge(self._sample, other._sample)
 
     def as_dict(self) -> dict[str, Any]:
         """The metrics every corpus stage has; sources in the order they were met, languages in alphabetical order."""
@@ -145,8 +146,8 @@ class Funnel:
         self.write_examples(stage.out / EXAMPLES)
 
     def examples(self) -> Iterator[dict[str, Any]]:
-        """Dropped documents, grouped by reason."""
-        return (entry for reason in sorted(self._examples) for entry in self._examples[reason])
+        """Dropped documents, grouped by reason, and those of a reason by source."""
+        return (entry for which in sorted(self._examples) for entry in self._examples[which])
 
     def sample(self) -> Iterator[dict[str, Any]]:
         """Kept documents as they left, grouped by source."""
@@ -164,6 +165,11 @@ class Funnel:
         return _of(self.languages, record.language or UNKNOWN_LANGUAGE)
 
 
+def _merge(chosen: dict[K, Spread], more: Mapping[K, Spread]) -> None:
+    for name, spread in more.items():
+        chosen.setdefault(name, Spread(spread.size)).add(spread)
+
+
 def _of(flows: dict[str, Flow], name: str) -> Flow:
     """Three times a document, so that no flow is made in vain."""
     flow = flows.get(name)
@@ -178,7 +184,7 @@ def _decided(flow: Flow) -> dict[str, Any]:
     return {**{name: getattr(flow, name) for name in told}, "dropped": dict(sorted(flow.dropped.items()))}
 
 
-def _key(record: Record) -> str:
+def key_of(record: Record) -> str:
     """Document and place: copies in several files are several documents, a document that a mix repeats is one."""
     return f"{record.id}\0{record.meta.get('path')}\0{record.meta.get('line')}"
 

@@ -1,6 +1,8 @@
 """A few texts behind the counts: what each step dropped, and groups of duplicates with what stays of them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 
 from runtime.report.evidence import Evidence
 from runtime.stage import JSON
@@ -30,12 +32,18 @@ def dropped(evidence: Evidence) -> dict[str, tuple[Dropped, ...]]:
     """Step -> examples by reason, in the order of their names."""
     found: dict[str, tuple[Dropped, ...]] = {}
     for stage in evidence.data_stages:
-        rows: dict[str, list[tuple[str, str]]] = {}
+        rows: dict[str, dict[str, list[JSON]]] = {}
         for row in evidence.dropped.get(stage, ()):
-            rows.setdefault(str(row.get("reason")), []).append(_told(row))
+            rows.setdefault(str(row.get("reason")), {}).setdefault(str(row.get("source")), []).append(row)
         if rows:
-            found[stage] = tuple(Dropped(reason, tuple(texts[:PER_REASON])) for reason, texts in sorted(rows.items()))
+            found[stage] = tuple(Dropped(reason, _in_turn(of_sources)) for reason, of_sources in sorted(rows.items()))
     return found
+
+
+def _in_turn(of_sources: Mapping[str, Sequence[JSON]]) -> tuple[tuple[str, str], ...]:
+    """The first text of every source, then the second of every source, up to PER_REASON."""
+    turns = (row for turn in zip_longest(*of_sources.values()) for row in turn if row is not None)
+    return tuple(map(_told, islice(turns, PER_REASON)))
 
 
 def groups(evidence: Evidence) -> tuple[Group, ...]:

@@ -21,11 +21,12 @@ from runtime.data.deduplication import partitions
 from runtime.data.deduplication.contaminated import CUT, DROP, Cleansed, Cleanser
 from runtime.data.deduplication.texts import write_texts
 from runtime.data.deduplication.units import keyed
-from runtime.data.funnel import EXAMPLE_CHARACTERS
+from runtime.data.funnel import EXAMPLE_CHARACTERS, key_of
 from runtime.data.minhash import band_keys, bands, signatures
+from runtime.data.spread import Spread
 from runtime.records import Record
 
-EXAMPLES = 50  # documents with text of an evaluation set that are written down
+EXAMPLES = 20  # documents of each source with text of an evaluation set that are written down
 BATCH = 1 << 20  # characters of the documents that are hashed together
 
 # Of each document: characters, source (its number among those of the part), and whether it holds text of an evaluation set.
@@ -50,7 +51,7 @@ class SurveyTask:
 class Surveyed:
     """What a part holds. `sources`: in the order they were met; `bands`, `lines`: how many keys of them were written.
 
-    Of text of the evaluation sets: documents cut and characters lost, per source, and the first EXAMPLES documents.
+    Of text of the evaluation sets: documents cut and characters lost, per source, and EXAMPLES documents of each source.
     """
 
     sources: list[str] = field(default_factory=list)
@@ -59,7 +60,7 @@ class Surveyed:
     lines: int = 0
     cut: Counter[str] = field(default_factory=Counter)
     cut_characters: Counter[str] = field(default_factory=Counter)
-    examples: list[dict[str, Any]] = field(default_factory=list)
+    examples: dict[str, Spread] = field(default_factory=dict)
 
 
 def survey(task: SurveyTask) -> Surveyed:
@@ -133,9 +134,8 @@ class _Survey:
         removed = len(record.text) - len(found.text or "")
         self._found.cut[record.source] += found.text is not None
         self._found.cut_characters[record.source] += removed if found.text is not None else 0
-        if len(self._found.examples) < EXAMPLES:
-            shown = {"id": record.id, "source": record.source, "passage": found.passage, "text": record.text[:EXAMPLE_CHARACTERS]}
-            self._found.examples.append({**shown, "action": DROP if found.text is None else CUT})
+        chosen = self._found.examples.setdefault(record.source, Spread(EXAMPLES))
+        chosen.offer(key_of(record), lambda: _example(record, found))
 
     def finished(self) -> Surveyed:
         task, found = self._task, self._found
@@ -153,6 +153,11 @@ class _Survey:
         whole = {name: np.concatenate([columns[name] for columns in found]) for name in found[0]} if found else NOTHING
         partitions.write(self._task.work, kind, self._task.number, **whole)
         return len(whole["keys"])
+
+
+def _example(record: Record, found: Cleansed) -> dict[str, Any]:
+    shown = {"id": record.id, "source": record.source, "passage": found.passage, "text": record.text[:EXAMPLE_CHARACTERS]}
+    return {**shown, "action": DROP if found.text is None else CUT}
 
 
 def _bands_of(texts: list[tuple[int, str]], near: Near) -> Columns:

@@ -133,7 +133,37 @@ def test_rows_show_what_is_trained(folder: Path, capsys: pytest.CaptureFixture[s
     write(folder / "metrics/format.json", {"sources": {"answers": {"read": 1}}})
     assert main(["data", "demo", "format", "--sample", "--lang", "zh"]) == 0
     shown = capsys.readouterr().out
-    assert shown == "⟦计入损失⟧  只读，不计入损失\n\nanswers  r1\n<|im_start|>user\nhi⟦hello<|im_end|>⟧\n\n"
+    assert shown == "⟦计入损失⟧  只读，不计入损失  ⟪特殊词元⟫\n\nanswers  r1\n⟪<|im_start|>⟫user\nhi⟦hello⟪<|im_end|>⟫⟧\n\n"
+
+
+def test_no_text_of_a_row_passes_for_a_mark_or_a_special_piece() -> None:
+    parts = [{"text": "<s>", "special": True}, {"text": "⟪<s>⟫⟦<s>⟧"}, {"text": "⟧", "trained": True}]
+    assert data_rows.segments(parts, colour=False).plain == r"⟪<s>⟫\u27ea<s>\u27eb\u27e6<s>\u27e7⟦\u27e7⟧"
+    assert data_rows.segments(parts, colour=True).plain == "<s>⟪<s>⟫⟦<s>⟧⟧"
+
+
+def test_documents_with_text_of_an_evaluation_set_are_shown_with_the_passage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "corpus/dedup").mkdir()
+    dropped = [
+        {"id": f"d{number}", "source": "book", "reason": reason, "text": "t"} for number, reason in enumerate(["contaminated", "near"])
+    ]
+    lines(folder / "corpus/dedup/dropped.jsonl", dropped)
+    rows = [{"id": "d0", "source": "book", "passage": "to be or", "text": "To be, or not", "action": "drop"}]
+    rows.append({"id": "d7", "source": "poems", "passage": "or not", "text": "or not to be", "action": "cut"})
+    lines(folder / "corpus/dedup/contaminated.jsonl", rows)
+    write(
+        folder / "metrics/dedup.json",
+        {**flow(2, 1, 20, contaminated=1, near=1), "sources": {"book": flow(1, 0, 10), "poems": flow(1, 1, 10)}},
+    )
+    assert main(["data", "demo", "dedup"]) == 0 and "--dropped" in capsys.readouterr().err
+    assert main(["data", "demo", "dedup", "--dropped"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line] == [
+        "near  book  d1", "t",
+        "contaminated  book  d0  passage to be or  action drop", "To be, or not",
+        "contaminated  poems  d7  passage or not  action cut", "or not to be",
+    ]  # fmt: skip
+    assert main(["data", "demo", "dedup", "--dropped", "contaminated", "--source", "poems", "--json"]) == 0
+    assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["d7"]
 
 
 def test_colours_of_a_row_on_a_terminal() -> None:

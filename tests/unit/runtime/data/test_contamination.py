@@ -11,6 +11,7 @@ from deduplicating import Deduplicated, of_texts, paragraph, settings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime import records
 from runtime.contracts.dedup import Decontamination
 from runtime.data.contamination import SHORTEST, Contamination, comparable
 from runtime.data.dedup import warnings_of
@@ -123,6 +124,19 @@ def test_a_document_with_a_passage_is_dropped_and_shown(tmp_path: Path) -> None:
     assert done.funnel.total.dropped == {"contaminated": 1}
     shown = [json.loads(line) for line in (done.out / "contaminated.jsonl").read_bytes().splitlines()]
     assert [(row["id"], row["action"], row["passage"]) for row in shown] == [("1", "drop", "床前明月光,疑是地上霜。举头望")]
+
+
+def test_every_source_is_among_the_documents_that_are_shown_whatever_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "PART", records.Limit(20, 1 << 30))
+    large = [Record(f"l{number}", f"{paragraph(number)}{POEM}", "large") for number in range(90)]
+    documents = [*large, Record("s", f"{paragraph(200)}{POEM}", "small"), Record("k", paragraph(300), "small")]
+    shown = []
+    for workers in (1, 2):
+        done = Deduplicated(tmp_path / str(workers), documents, settings(decontaminate=asked()), [POEM], workers=workers)
+        shown.append((done.out / "contaminated.jsonl").read_bytes())
+    assert shown[0] == shown[1]
+    sources = [json.loads(line)["source"] for line in shown[0].splitlines()]
+    assert sources == ["large"] * 20 + ["small"]
 
 
 def test_only_the_sentences_are_cut(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_examples_and_sample_are_spread_over_the_corpus_and_bounded() -> None:
         assert quarters == {0, 1, 2, 3}
 
 
+def test_a_large_source_does_not_hide_the_dropped_documents_of_a_small_one() -> None:
+    funnel = Funnel()
+    for number in range(3_000):
+        source = "small" if number % 1_000 == 0 else "large"
+        funnel.drop(Record(f"{source}-{number}", "text", source, "en"), "short" if number % 3 else "long")
+    shown = [(row["reason"], row["source"]) for row in funnel.examples()]
+    assert shown == [("long", "large")] * 10 + [("long", "small")] + [("short", "large")] * 10 + [("short", "small")] * 2
+
+
 def test_a_document_that_is_repeated_is_one_entry_and_copies_in_other_places_are_several() -> None:
     funnel = Funnel()
     record = Record("same", "text", "a", "en", {"path": "one"})
