@@ -191,7 +191,7 @@ def of_source(row: Mapping[str, Any], source: str | None) -> bool:
 def _show_rows(options: argparse.Namespace, rows: Sequence[JSON]) -> None:
     out = console()
     show = data_rows.clusters if options.clusters else data_rows.sample if options.sample is not None else data_rows.dropped
-    for line in show(rows, colour=out.is_terminal):
+    for line in show(rows, colour=out.is_terminal and not out.no_color and out.color_system is not None):
         out.print(line, soft_wrap=True, highlight=False, markup=False)
 
 

@@ -1,6 +1,9 @@
 """`mindspec data`: funnel, dropped and kept texts, rows with their mask, groups of duplicates; where there is nothing, why."""
 
+import contextlib
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -279,3 +282,23 @@ def test_a_full_disk_and_a_reader_that_has_seen_enough(arguments: list[str], fol
         assert closed.stdout is not None and closed.stderr is not None
         closed.stdout.close()
         assert "Traceback" not in closed.stderr.read() and closed.wait() in (0, 1)
+
+
+@pytest.mark.parametrize(("variables", "marks"), [({}, False), ({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, True)])
+def test_a_terminal_without_colours_gets_marks(folder: Path, variables: dict[str, str], marks: bool) -> None:
+    segments = [{"text": "<s>", "special": True}, {"text": "yes", "trained": True}]
+    lines(folder / "instruct/sample.jsonl", [{"id": "r1", "source": "answers", "segments": segments}])
+    write(folder / "metrics/format.json", {"sources": {"answers": {"read": 1}}})
+    plain = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = {**plain, "TERM": "xterm", "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": "utf-8", **variables}
+    master, end = pty.openpty()
+    command = [sys.executable, "-m", "compiler", "data", "demo", "format", "--sample"]
+    with subprocess.Popen(command, stdout=end, stderr=subprocess.DEVNULL, cwd=folder.parents[1], env=environment) as process:
+        os.close(end)
+        shown = b""
+        with contextlib.suppress(OSError):  # what reading from a terminal that nobody writes to any more ends in
+            while part := os.read(master, 4096):
+                shown += part
+    os.close(master)
+    assert process.returncode == 0
+    assert ("⟪<s>⟫⟦yes⟧" in shown.decode()) == marks and (b"\x1b[7;2m<s>" in shown or b"\x1b[2;7m<s>" in shown) != marks
