@@ -15,7 +15,6 @@ _SENTENCE = re.compile(
     r"(?<=[。！？｡])(?![。！？｡”’」』】）》\"')])|(?<=[。！？｡][”’」』】）》\"')])(?![”’」』】）》\"')。！？｡])"
     r"|(?<=[.!?…]\s)(?=[^\sa-z])|(?<=[.!?…][\"'”’)\]]\s)(?=[^\sa-z])"
 )
-_BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def sentences(line: str) -> list[str]:
@@ -49,7 +48,14 @@ def repeated_places(text: str, limits: Lines, repeated: Mapping[int, bool]) -> l
 def without(text: str, unit: str, places: Collection[int]) -> str:
     """The text without the units at `places`. A line that only had such units goes with them, and blank lines around it join."""
     kept = _lines_without if unit == LINE else _sentences_without
-    return _BLANK_LINES.sub("\n\n", "\n".join(kept(text, frozenset(places)))).strip("\n")
+    return _few_blank("\n".join(kept(text, frozenset(places)))).strip("\n")
+
+
+def _few_blank(text: str) -> str:
+    """Without the third and later of the line ends that follow each other."""
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text
 
 
 def _flat(text: str) -> list[str]:
