@@ -62,8 +62,11 @@ def sifted(stage: Stage[Clean], folder: str, passed: "Keep[Clean]") -> tuple[Fun
     funnel = parts.sift(stage, folder, scored, between, Scored(stage.parameters, models, passed))
     thresholds = {name: _threshold(funnel.note(f"{_SCORES}{name}"), settings) for name in models}
     thresholds = {name: value for name, value in thresholds.items() if value is not None}
-    for more in engine.each(_second, [Second(path, stage.out / path.name, thresholds) for path in records.parts(between)], stage.placement):
-        funnel.add(more)
+    tasks = [Second(path, stage.out / path.name, thresholds) for path in records.parts(between)]
+    with stage.bar(funnel.total.documents_in - funnel.total.dropped.total(), "documents", f"{stage.contract.name} by perplexity") as bar:
+        for more in engine.each(_second, tasks, stage.placement):
+            bar.advance(more.total.documents_out + more.total.dropped.total())
+            funnel.add(more)
     return funnel, _told(stage, funnel, thresholds)
 
 

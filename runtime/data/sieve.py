@@ -80,7 +80,7 @@ def _train(stage: Stage[Sieve], corpus: Corpus) -> None:
             reason=f"lines found: {corpus.sentences or 'none'}; a model of so little says nothing about other text",
             fix="name more text in data.pretrain.clean.perplexity.reference",
         )
-    for name in enough:
+    for name in stage.terminal.track(enough, len(enough), "models", f"{stage.contract.name} models"):
         language_model.train(corpus.path(name), stage.out / f"{name}{language_model.SUFFIX}", stage.parameters.order, stage.scratch)
     stage.facts.update(languages=list(enough), kenlm=KENLM)
     stage.counts.update({f"sentences_{name}": count for name, count in enough.items()})

@@ -93,6 +93,17 @@ def test_documents_above_the_percentile_of_their_language_are_dropped(project: P
 
 
 @built
+def test_both_passes_and_the_training_tell_how_far_they_are(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
+    rows(project)
+    project.run("ingest", "sieve", "clean")
+    told = [line for line in capfd.readouterr().err.splitlines() if line.endswith(" done")]
+    seen, left = (project.metrics("clean")[f"documents_{end}"] for end in ("in", "out"))
+    above = project.metrics("clean")["dropped"]["perplexity"]
+    assert told[-2:] == [f"clean: {seen} of {seen} documents done", f"clean by perplexity: {left + above} of {left + above} documents done"]
+    assert any(line.startswith("sieve models: 2 of 2 models") for line in told)
+
+
+@built
 def test_a_limit_holds_beside_the_percentile_and_is_a_perplexity(project: Project) -> None:
     good, _ = rows(project)
     project.config["clean"]["perplexity"] = {"percentile": None, "limit": 60.0}
