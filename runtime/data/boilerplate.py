@@ -35,8 +35,15 @@ _CHINESE = (
     r"(?:点击|扫码|扫描二维码|长按).{0,20}(?:下载|关注|查看|阅读)(?:全文|更多|原文|我们)?",
     r"(?:相关阅读|相关新闻|热门推荐|推荐阅读|更多精彩内容|展开全文|阅读全文|查看更多)",
 )
+_MENU = (
+    r"(?:home|news|blog|about(?: us)?|contact(?: us)?|faqs?|help|support|more|people|products|services|libraries"
+    r"|docs|documentation|downloads?|community|developers?|login|log in|sign (?:in|up)|register|search"
+    r"|首页|新闻|产品|服务|关于|关于我们|联系我们|帮助|下载|文档|社区|论坛|博客|登录|注册|搜索)"
+)
 _ITEM = rf"(?:{'|'.join((*_ENGLISH[1:2], *_CHINESE[:1]))})"
-_WHOLE = re.compile(rf"\s*(?:{'|'.join((*_ENGLISH, *_CHINESE))}|{_ITEM}(?:[\s|·•>»/]+{_ITEM})+)\s*", re.IGNORECASE)
+_BETWEEN = r"[\s|·•>»/]+"
+_ROWS = (rf"{_ITEM}(?:{_BETWEEN}{_ITEM})+", rf"{_MENU}(?:{_BETWEEN}{_MENU}){{3,}}")
+_WHOLE = re.compile(rf"\s*(?:{'|'.join((*_ENGLISH, *_CHINESE, *_ROWS))})\s*", re.IGNORECASE)
 
 
 def without_boilerplate(text: str, taken: Counter[str]) -> str:

@@ -17,6 +17,9 @@ _KINDS = {
     "private_use": "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",  # no script has them: icon fonts, vendors' own signs
     "noncharacter": "\ufdd0-\ufdef" + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17)),
 }
+# What a terminal obeys: a colour or a link in text that was recorded there; a sign struck over, as manual pages print bold and underlined.
+_ESCAPED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[()][0-9A-B])")
+_STRUCK_OVER = re.compile(r"_\x08(?=[^\x08\n])|([^\x08\n])\x08(?=\1)")
 _UNWANTED = re.compile(f"[{''.join(_KINDS.values())}]+")
 _CONTROL = re.compile(f"[{_KINDS['control']}]+")  # all that ASCII has of them
 _KINDS_OF_THE_BMP = "".join(re.sub("[\U00010000-\U0010ffff]-?", "", signs) for signs in _KINDS.values())
@@ -62,6 +65,9 @@ def tidy(text: str, removed: Counter[str] | None = None, code: bool = False) -> 
 def visible(text: str, removed: Counter[str]) -> str:
     """The text without invisible characters; joiners, variation selectors and tags stay where they shape a character."""
 
+    if "\x1b" in text or "\x08" in text:
+        text = _printed(text, removed)
+
     def taken(found: re.Match[str]) -> str:
         for kind, signs in _KIND_OF.items():
             if count := len(signs.findall(found[0])):
@@ -73,6 +79,15 @@ def visible(text: str, removed: Counter[str]) -> str:
     if not _SUSPECT.search(text):
         return text
     return _SHAPING.sub(lambda found: _shaping(found, removed), _UNWANTED.sub(taken, text))
+
+
+def _printed(text: str, removed: Counter[str]) -> str:
+    """What a terminal or a printer shows of its own sequences; the letters in them would be left when the control character goes."""
+    text, escaped = _ESCAPED.subn("", text)
+    text, struck = _STRUCK_OVER.subn("", text)
+    if escaped or struck:
+        removed["terminal"] += escaped + struck
+    return text
 
 
 def _shaping(found: re.Match[str], removed: Counter[str]) -> str:

@@ -6,6 +6,10 @@ import numpy as np
 from resiliparse.extract.html2text import extract_plain_text
 
 _NEVER_TEXT = ["script", "style", "noscript", "template"]
+# What generators of manuals and wikis put around the content under a class of their own: links to neighbours, signs behind headings.
+_AROUND_THE_CONTENT = [
+    "div.navheader", "div.navfooter", "table.nav_table", "a.headerlink", ".viewcode-link", ".viewcode-back", "span.mw-editsection",
+]  # fmt: skip
 # From the last opening tag before a closing one: a search from each of many that are never closed would take their number squared.
 _CODE = re.compile(
     r"(?P<pre><pre\b(?:(?!<pre\b).)*?</pre\s*>)|<code\b(?:(?!<code\b)[^>])*>(?P<content>(?:(?!<code\b).)*?)</code\s*>",
@@ -42,7 +46,8 @@ def page_text(html: str, main_content: bool) -> str:
 
 
 def _extracted(html: str, main_content: bool) -> str:
-    text = extract_plain_text(html, main_content=main_content, alt_texts=False, skip_elements=_NEVER_TEXT)
+    skipped = [*_NEVER_TEXT, *_AROUND_THE_CONTENT] if main_content else _NEVER_TEXT
+    text = extract_plain_text(html, main_content=main_content, alt_texts=False, skip_elements=skipped)
     return text.replace(_COMPANION, "")
 
 

@@ -13,6 +13,7 @@ from runtime.data.boilerplate import without_boilerplate
         "Skip to main content", "Prev\t Up\t Next", "Home | Contents | Search", "Share on Facebook", "We use cookies to improve this site.",
         "© 2024 Some Company. All rights reserved.", "Read more", "Page 3 of 12", "上一页", "首页 > 登录 | 注册", "上一篇：春日的图书馆",
         "版权所有 © 某某公司", "京ICP备12345678号-1", "当前位置：首页 > 新闻 > 本地", "责任编辑：王小明", "扫描二维码关注我们", "相关阅读",
+        "\t\tHome\t\tLibraries\t\tPeople\t\tFAQ\t\tMore", "首页 新闻 产品 关于我们",
     ],
 )  # fmt: skip
 def test_boilerplate_goes_and_is_counted(line: str) -> None:
@@ -25,7 +26,7 @@ def test_boilerplate_goes_and_is_counted(line: str) -> None:
     "line",
     [
         "Next, the reader finds the index of the book.", "The copyright of a work belongs to whoever wrote it.",
-        "Search the tree from its root.",
+        "Search the tree from its root.", "News for people", "Help people", "More about developers", "下载 文档",
         "首页上有一篇关于图书馆的报道。", "版权属于作者，出版社只有使用权。", "下一页的内容更加有趣。", "He printed the page and went home",
         "",
     ],

@@ -28,6 +28,10 @@ SIGNS = "a中ع🏴👩❤한 \n\u0300\u200b\u200c\u200d\u00ad\ufe0f\ufe0e\U000e
         ("\u202eabc\u202c \u2067x\u2069\u061c", "abc x"),
         ("co\u00adoperate\ufdd0\U0001ffff", "cooperate"),
         ("a\u3164b\u034f", "ab"),
+        ("\x1b[33m -- \x1b[1;32m《行为准则》\x1b[m\x1b[0K第一条\x1b(B", " -- 《行为准则》第一条"),
+        ("see \x1b]8;;https://a.example\x1b\\here\x1b]8;;\x07.", "see here."),
+        ("N\x08NA\x08AM\x08M\x08ME\x08E of _\x08a_\x08b", "NAME of ab"),
+        ("no\x08t struck, \x1b[", "not struck, ["),
     ],
 )
 def test_what_shapes_something_stays(text: str, kept: str) -> None:
@@ -37,10 +41,10 @@ def test_what_shapes_something_stays(text: str, kept: str) -> None:
 
 def test_what_goes_is_counted_by_kind() -> None:
     removed: Counter[str] = Counter()
-    tidy("\x00\x07a\u200b\ufeffb\u202e\u00ad\ue000x\u200d \ufe0f\U000e0041\ufffa\ufffe", removed)
+    tidy("\x00\x07\x1b[1mx\x08xa\u200b\ufeffb\u202e\u00ad\ue000x\u200d \ufe0f\U000e0041\ufffa\ufffe", removed)
     assert removed == {
-        "control": 2, "zero_width": 2, "direction": 1, "soft_hyphen": 1, "private_use": 1, "joiner": 1, "variation_selector": 1,
-        "tag": 1, "annotation": 1, "noncharacter": 1,
+        "terminal": 2, "control": 2, "zero_width": 2, "direction": 1, "soft_hyphen": 1, "private_use": 1, "joiner": 1,
+        "variation_selector": 1, "tag": 1, "annotation": 1, "noncharacter": 1,
     }  # fmt: skip
 
 

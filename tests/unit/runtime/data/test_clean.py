@@ -56,6 +56,17 @@ def test_navigation_is_left_out_of_the_main_content_and_a_page_of_nothing_else_i
     assert page_text("<nav>only this</nav>", main_content=True) == "only this"
 
 
+@pytest.mark.parametrize("around", [
+    '<div class="navheader"><table><tr><td>Prev</td><td>Up</td></tr></table></div>', '<div class="x navfooter">Next</div>',
+    '<a class="headerlink" href="#x" title="Permalink">¶</a>', '<table class="nav_table"><tr><td>[首页]</td></tr></table>',
+    '<span class="mw-editsection">[edit]</span>', '<a class="reference" href="s.html"><span class="viewcode-link">[source]</span></a>',
+])  # fmt: skip
+def test_what_generators_put_around_the_content_goes(around: str) -> None:
+    page = f"<html><body><h1>Title{around}</h1><p>The first sentence of a page, long enough to be one.</p></body></html>"
+    assert page_text(page, main_content=True).split("\n\n") == ["Title", "The first sentence of a page, long enough to be one."]
+    assert len(page_text(page, main_content=False)) > len(page_text(page, main_content=True))
+
+
 @pytest.mark.parametrize(
     ("dirty", "clean"),
     [
