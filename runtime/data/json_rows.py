@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from runtime.data import json_text
 from runtime.data.decoding import MARK, Codec, Decoded, Hints, decode
 from runtime.data.lines import Line, codec_for, decoded, lines_of, placed
 from runtime.data.listing import RawFile
@@ -52,7 +53,7 @@ def json_document(file: RawFile, field: str, hints: Hints) -> tuple[Decoded, Ite
         raise Unreadable(message, file.shown, fix=fix, kind=OVERSIZED_FILE, size=file.size)
     content = decode(data, file.shown, hints)
     try:
-        parsed = orjson.loads(content.text)
+        parsed = json_text.loads(content.text)
     except orjson.JSONDecodeError as error:
         if _is_lines(content.text):
             whole = Piece(file)
@@ -68,7 +69,7 @@ def _is_lines(text: str) -> bool:
     """Whether the first line is an object of its own, or, where it is broken, the second one begins as an object too."""
     held = (line for line in io.StringIO(text) if not line.isspace())
     try:
-        return isinstance(orjson.loads(next(held, "")), dict)
+        return isinstance(json_text.loads(next(held, "")), dict)
     except orjson.JSONDecodeError:
         return next(held, "").lstrip()[:1] == "{"
 
@@ -112,7 +113,7 @@ def kind_of(value: Any) -> str:
 def _row(line: Line, bare: bytes, codec: Codec, shown: str, field: str) -> Row | Unreadable:
     content = line.content or b""
     try:
-        parsed = orjson.loads(bare if codec.of_lines == "utf-8" else decoded(line, codec, shown))
+        parsed = json_text.loads(bare if codec.of_lines == "utf-8" else decoded(line, codec, shown))
         return Row(text_of(parsed, field), line.number, line.size, (len(content) - len(bare)) // len(_MARK))
     except orjson.JSONDecodeError as error:
         bad = _not_json(error)

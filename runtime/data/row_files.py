@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from runtime.contracts.ingest import COMPRESSED
-from runtime.data import json_streams
+from runtime.data import json_streams, json_text
 from runtime.data.archives import block_of, uncompressed
 from runtime.data.json_streams import Lines, Values
 from runtime.data.provenance import printable
@@ -111,7 +111,7 @@ def _is_lines(file: BinaryIO) -> bool:
     lines = (line.start.removeprefix(MARK).strip() for line in iter(reader.line, None))
     held = (line for line in lines if line)
     try:
-        orjson.loads(next(held, b""))
+        json_text.loads(next(held, b""))
     except orjson.JSONDecodeError:
         return next(held, b"")[:1] == b"{"
     return True
@@ -171,7 +171,7 @@ def _lines_before(piece: Range) -> int:
 def _row(content: bytes, where: str, size: int) -> RawRow:
     fault = None
     try:
-        row = orjson.loads(content) if size <= json_streams.LONGEST else None
+        row = json_text.loads(content) if size <= json_streams.LONGEST else None
     except orjson.JSONDecodeError as error:
         row, fault = (
             {},

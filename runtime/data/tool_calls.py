@@ -50,13 +50,12 @@ def call_of(value: Any, where: str) -> Call:
 
 
 def _check_json(value: Any, shown: str, where: str) -> None:
-    """Raise StageFault for lists and objects in each other beyond DEEPEST, and for whole numbers that were rounded when they were read."""
+    """Raise StageFault for lists and objects in each other beyond DEEPEST, for NaN, and for whole numbers that were rounded when read."""
     level, depth = [value], 0
     while level:
-        if rounded := [one for one in level if isinstance(one, float) and abs(one) >= ROUNDED]:
-            raise StageFault(
-                f"{shown}: the number {rounded[0]} has more than 64 bits", where=where, fix="write it as a text, or take the row out"
-            )
+        if wrong := [one for one in level if isinstance(one, float) and not abs(one) < ROUNDED]:
+            why = "is none of JSON" if wrong[0] != wrong[0] else "has more than 64 bits"
+            raise StageFault(f"{shown}: the number {wrong[0]} {why}", where=where, fix="write it as a text, or take the row out")
         level = [one for one in level if isinstance(one, dict | list)]
         depth += bool(level)
         if depth > DEEPEST:

@@ -70,6 +70,27 @@ def test_fields_that_are_not_asked_for_may_hold_anything(project: Project) -> No
     assert texts(project) == ["a", "b", "c\nd"]
 
 
+@pytest.mark.parametrize("field", ["NaN", "-Infinity", "9" * 5000, "1e400", '[NaN, {"x": Infinity}]'])
+@pytest.mark.parametrize("format", ["jsonl", "json"])
+def test_a_number_that_json_does_not_know_costs_no_row_but_where_the_text_should_be(project: Project, format: str, field: str) -> None:
+    use(project, rows=source("data/raw/rows", format, "text"))
+    rows = [f'{{"text": "甲", "score": {field}}}', '{"text": "乙"}']
+    project.put(f"data/raw/rows/a.{format}", "\n".join(rows) if format == "jsonl" else f"[{', '.join(rows)}]")
+    assert texts(project) == ["甲", "乙"]
+    project.put(f"data/raw/rows/a.{format}", f'{{"text": {field}}}')
+    with pytest.raises(StageFault, match=r"the field 'text' is a (number|list), not a string"):
+        project.run("ingest")
+
+
+@pytest.mark.parametrize(
+    "content", ['{"text": "\\ud800"}', '{"text": "a", "id": "\\udc00"}', '{"text": "a", "score": nan}', '{"text": "a"']
+)
+def test_what_no_library_writes_is_refused(project: Project, content: str) -> None:
+    project.put("data/raw/rows/a.jsonl", content)
+    with pytest.raises(StageFault, match="not JSON"):
+        project.run("ingest")
+
+
 def test_a_row_longer_than_the_limit_and_an_empty_one_are_dropped_and_counted(project: Project) -> None:
     project.put("data/raw/rows/a.jsonl", lines_of({"text": "a"}, {"text": "x" * 20_000}, {"text": " "}, {"text": None}, {"text": "b"}))
     assert texts(project) == ["a", "b"]

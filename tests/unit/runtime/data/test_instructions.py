@@ -228,6 +228,8 @@ WRONG: list[tuple[str, Any, str]] = [
         "the arguments of f: nested deeper than 100 levels",
     ),
     ("alpaca", {**GOOD, "tools": [{"name": "f", "enum": [123456789012345678901234567890]}]}, "has more than 64 bits"),
+    ("alpaca", {**GOOD, "tools": [{"name": "f", "minimum": float("nan")}]}, "the number nan is none of JSON"),
+    ("alpaca", {**GOOD, "tools": [{"name": "f", "maximum": float("inf")}]}, "the number inf has more than 64 bits"),
     ("alpaca", {**GOOD, "history": [["a"]]}, "'history' is no list of [question, answer]"),
     ("alpaca", {**GOOD, "history": "a"}, "'history' is str, not a list"),
     ("alpaca", {**GOOD, "images": ["a.png"]}, "the row has images"),
