@@ -39,7 +39,10 @@ def _tuple(value: object) -> object:
 
 
 class Role(Section):
-    """The turn of one role; `follows`: roles that may come right before it; `between`: what then stands instead of the usual."""
+    """The turn of one role; `follows`: roles that may come right before it; `between`: what then stands instead of the usual.
+
+    `trim`: whether the text loses the white space around it.
+    """
 
     open: Text | None
     header: Parts
@@ -49,6 +52,7 @@ class Role(Section):
     follows: Items[str]
     footer: Parts = ()
     between: dict[str, Parts] = Field(default_factory=dict)
+    trim: bool = False
 
 
 class Tools(Section):

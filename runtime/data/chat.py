@@ -5,7 +5,7 @@ marker, and a prompt is a prefix of its row, id by id.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -63,11 +63,12 @@ class Segment(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What the template puts around the text of a turn; trained: whether that text has labels."""
+    """What the template puts around the text of a turn; trained: whether that text has labels; trim: what white space it loses."""
 
     before: tuple[Segment, ...]
     after: tuple[Segment, ...]
     trained: bool
+    trim: Callable[[str], str]
 
 
 Turns = tuple[tuple[str, bool], ...]  # role, and whether it has labels, of each turn
@@ -96,7 +97,7 @@ class Renderer:
         segments = [] if self.template.begin is None else [Segment(self._ids((Piece(piece=self.template.begin),)))]
         for index, (message, frame) in enumerate(zip(turns, self._around(turns, where), strict=True)):
             segments += frame.before
-            segments += self._body(message, frame.trained, index, where)
+            segments += self._body(message, frame, index, where)
             segments += frame.after
         if generation_prompt:
             after = Segment(self._ids(self.template.roles[turns[-1].role].after), turn=len(turns) - 1)
@@ -126,11 +127,13 @@ class Renderer:
             after.append(Segment(self._ends[name], trained, turn=index))
             if following is not None:
                 after.append(Segment(self._ids(role.after), turn=index))
-        return Frame((Segment(self._heads[name] if joint is None else self._ids(joint), turn=index),), tuple(after), trained)
+        trim = str if not role.trim else str.strip if joint is None else str.rstrip  # joined, it begins with the text before it
+        return Frame((Segment(self._heads[name] if joint is None else self._ids(joint), turn=index),), tuple(after), trained, trim)
 
-    def _body(self, message: Message, trained: bool, turn: int, where: str) -> list[Segment]:
+    def _body(self, message: Message, frame: Frame, turn: int, where: str) -> list[Segment]:
         """What a message says: its text, and the tools that it offers or calls."""
-        said = Segment(self.vocabulary.array(message.content), trained, content=True, turn=turn)
+        trained = frame.trained
+        said = Segment(self.vocabulary.array(frame.trim(message.content)), trained, content=True, turn=turn)
         if message.tools:
             offered = Segment(self._offered(message.tools, where), trained, turn=turn)
             tools = self.template.tools

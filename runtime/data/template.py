@@ -32,6 +32,7 @@ class Role:
 
     between: role before -> all that stands between its content and the content of this turn, in place of the usual.
     trained: content, footer and close have labels. follows: roles that may come right before, START for the first turn.
+    trim: content loses the white space around it; after a turn with `between`, that at its end.
     """
 
     open: str | None
@@ -42,6 +43,7 @@ class Role:
     follows: tuple[str, ...]
     footer: Parts = ""
     between: Mapping[str, Parts] = field(default_factory=dict[str, Parts])
+    trim: bool = False
 
 
 @parameters

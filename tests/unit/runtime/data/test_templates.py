@@ -38,6 +38,12 @@ DIALOGUES = {
     "system": [SYSTEM, ASKED, ANSWERED],
     "several": [ASKED, ANSWERED, AGAIN, MORE],
     "several with system": [SYSTEM, ASKED, ANSWERED, AGAIN, MORE],
+    "white space around": [Message(role, f" \n\u3000{text}\t \n") for role, text in (("user", "Q\n\nq"), ("assistant", "A"))],
+    "white space around with system": [
+        Message(role, f"\n {text} \n")
+        for role, text in (("system", "S"), ("user", "Q"), ("assistant", "A"), ("user", "q"), ("assistant", "a"))
+    ],
+    "an answer that says nothing": [ASKED, Message("assistant", " \n"), AGAIN, MORE],
 }
 TOOLS = {
     "call": [
