@@ -1,7 +1,6 @@
 """Raw files as streams of uncompressed bytes: gzip of any number of members and Zstandard of any number of frames."""
 
 import io
-import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any, BinaryIO, cast
 import zstandard
 
 from runtime.data.quarantine import Unreadable
-from runtime.faults import StageFault
+from runtime.raw_file import locked, size_of
 
 DAMAGED = "damaged_archive"
 _BLOCK = 1 << 18
@@ -24,6 +23,7 @@ def uncompressed(path: Path, shown: str) -> Iterator[BinaryIO]:
 
     Raises StageFault for one that cannot be read at all and, while it is read, Unreadable for a damaged archive.
     """
+    size_of(path, shown)
     try:
         with _opened(path, shown) as stream:
             yield stream
@@ -42,22 +42,6 @@ def block_of(stream: BinaryIO, size: int) -> bytes:
         if not found:
             raise
     return b"".join(found)
-
-
-def size_of(path: Path, shown: str) -> int:
-    """Bytes on disk. Raises StageFault for what is no regular file, which could block a reader for ever."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise locked(error, shown) from None
-    if not stat.S_ISREG(status.st_mode):
-        raise StageFault("is not a regular file", where=shown, fix="take it out of the source")
-    return status.st_size
-
-
-def locked(error: OSError, shown: str) -> StageFault:
-    """The fault of a file that the system does not give out."""
-    return StageFault(f"cannot be read: {error.strerror or error}", where=shown, fix="mend the file or its rights")
 
 
 def _opened(path: Path, shown: str) -> BinaryIO:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from runtime.contracts.filter import Classifier
 from runtime.data.ordering import fingerprint, unit
 from runtime.faults import StageFault
+from runtime.raw_file import content_of
 
 FEATURES = 1 << 18
 HELD_OUT = 0.2
@@ -66,10 +67,7 @@ class Model:
 def read_rows(path: Path, shown: str) -> list[Row]:
     """The rows of a JSON Lines file with a text and a label each. Raises StageFault at file:line."""
     rows = list[Row]()
-    try:
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    except OSError as error:
-        raise StageFault(f"cannot be read: {error.strerror}", where=shown, fix=f"set {FIELD}.rows to a file of labelled rows") from None
+    lines = content_of(path, shown, f"set {FIELD}.rows to a file of labelled rows").removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for number, line in enumerate(lines, 1):
         if line.strip():
             rows.append(_row(line, f"{shown}:{number}"))

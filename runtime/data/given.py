@@ -15,6 +15,7 @@ from runtime.data import encoding
 from runtime.data.coverage import Coverage
 from runtime.data.encoding import FILES, PIECES, SPECIAL, Vocabulary
 from runtime.faults import StageFault
+from runtime.raw_file import content_of
 
 SHOWN = 30
 WHERE = "config/tokenizer.yaml"
@@ -42,12 +43,7 @@ def take(folder: Path, root: Path, parameters: Tokenizer) -> Vocabulary:
 
 
 def _content(root: Path, path: str) -> bytes:
-    try:
-        return (root / path).read_bytes()
-    except OSError as error:
-        raise StageFault(
-            f"the tokenizer cannot be read: {error.strerror}", where=path, fix="give the file, or correct tokenizer.path"
-        ) from None
+    return content_of(root / path, path, "give the file, or correct tokenizer.path")
 
 
 def _pieces(data: bytes, parameters: Tokenizer) -> Pieces:

@@ -14,7 +14,6 @@ from pathlib import Path
 from runtime import engine, records
 from runtime.contracts.ingest import SUFFIXES, Ingest, Source
 from runtime.data import pieces, provenance, quarantine
-from runtime.data.archives import locked
 from runtime.data.decoding import Hints
 from runtime.data.funnel import Flow, Funnel
 from runtime.data.listing import RawFile, files_of
@@ -22,7 +21,7 @@ from runtime.data.pieces import Piece, Survey, SurveyTask
 from runtime.data.quarantine import Quarantine
 from runtime.data.reading import OVERSIZED, OVERSIZED_PAGE, Observations, Reader, record_id
 from runtime.faults import StageFault
-from runtime.manifest import sha256_of
+from runtime.raw_file import hash_of
 from runtime.records import Limit, Record
 from runtime.stage import Stage
 
@@ -127,9 +126,8 @@ def _tasks(stage: Stage[Ingest], listed: Mapping[str, list[RawFile]], surveys: M
 def _read(task: Task) -> Done:
     reader = Reader(task.source, task.description, task.settings)
     records.write(task.folder, _documents(reader, task.pieces), task.part)
-    hashes = {
-        file.relative: reader.hashes.get(file.relative) or _hash(file) for file in (piece.file for piece in task.pieces if piece.whole)
-    }
+    read = [piece.file for piece in task.pieces if piece.whole]
+    hashes = {file.relative: reader.hashes.get(file.relative) or hash_of(file.path, file.shown) for file in read}
     files = sum(piece.last for piece in task.pieces)
     return Done(task.source, task.folder, files, reader.funnel, reader.seen, reader.quarantine, hashes)
 
@@ -137,13 +135,6 @@ def _read(task: Task) -> Done:
 def _documents(reader: Reader, files: Sequence[Piece]) -> Iterator[Record]:
     for piece in files:
         yield from reader.documents(piece)
-
-
-def _hash(file: RawFile) -> str:
-    try:
-        return sha256_of(file.path)
-    except OSError as error:
-        raise locked(error, file.shown) from None
 
 
 def _collect(folder: Path, out: Path, written: int) -> int:

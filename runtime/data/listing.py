@@ -8,9 +8,10 @@ from typing import BinaryIO
 
 from runtime.contracts.ingest import COMPRESSED, SUFFIXES, Source
 from runtime.contracts.patterns import below_fixed, files_below, fixed_folder, is_pattern
-from runtime.data.archives import size_of, uncompressed
+from runtime.data.archives import uncompressed
 from runtime.data.provenance import printable
 from runtime.faults import StageFault
+from runtime.raw_file import size_of
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from runtime.data.archives import block_of, locked
+from runtime.data.archives import block_of
 from runtime.data.decoding import Codec, Hints, codec_of
 from runtime.data.listing import RawFile
 from runtime.data.quarantine import Unreadable
+from runtime.raw_file import locked, size_of
 
 GROUP = 16_000_000  # bytes on disk of the files of a task, and of a range of a long one
 SAMPLE = 4_000_000  # bytes that the encoding of a long file is judged by
@@ -70,6 +71,7 @@ def survey(task: SurveyTask) -> Survey:
     """Read a long file once, for what all its ranges need to know. Raises StageFault."""
     file, digest, before = task.file, hashlib.sha256(), [0]
     lines = position = 0
+    size_of(file.path, file.shown)
     try:
         with file.path.open("rb") as stream:
             while block := stream.read(min(_BLOCK, len(before) * task.range - position)):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.faults import StageFault
-from runtime.manifest import sha256_of
+from runtime.raw_file import hash_of
 
 
 def describe(files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
@@ -14,7 +14,7 @@ def describe(files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
 
     The hash covers raw bytes, so a change of line ends or of encoding is a change of the data.
     """
-    return described((name, sha256_of(path)) for name, path in files)
+    return described((name, hash_of(path, name)) for name, path in files)
 
 
 def described(files: Iterable[tuple[str, str]]) -> dict[str, Any]:

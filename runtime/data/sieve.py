@@ -20,10 +20,12 @@ from runtime.data.characters import tidy
 from runtime.data.html_text import page_text
 from runtime.data.language import UNDETERMINED, detect
 from runtime.faults import StageFault
+from runtime.raw_file import locked, size_of
 from runtime.stage import Stage
 
 _BLOCK = 65_536  # bytes of lines whose language is told at once
 _FEWEST_SENTENCES = 100  # of a language; fewer lines make no model
+REFERENCE = "correct data.pretrain.clean.perplexity.reference"
 _PAGES = (".html", ".htm", ".xhtml")
 
 
@@ -89,12 +91,11 @@ def _train(stage: Stage[Sieve], corpus: Corpus) -> None:
 
 def blocks(path: Path, shown: str) -> Iterator[str]:
     """The text of a reference file, in pieces of one language each. Raises StageFault for what is not there, no UTF-8 or no JSON."""
+    size_of(path, shown, REFERENCE)
     try:
         yield from _read(path)
-    except FileNotFoundError:
-        raise StageFault(
-            "the reference of the sieve is not there", where=shown, fix="correct data.pretrain.clean.perplexity.reference"
-        ) from None
+    except OSError as error:
+        raise locked(error, shown, REFERENCE) from None
     except (UnicodeDecodeError, orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise StageFault(
             f"{path.name}: {error}",

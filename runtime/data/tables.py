@@ -7,13 +7,13 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
-from runtime.data.archives import locked
 from runtime.data.decoding import Codec, without_marks
 from runtime.data.json_rows import WRONG_TYPE, Row, no_field
 from runtime.data.lines import Line, decoded, lines_of, placed
 from runtime.data.listing import RawFile
 from runtime.data.pieces import Piece
 from runtime.data.quarantine import Unreadable
+from runtime.raw_file import locked
 
 NOT_CSV, WRONG_COLUMNS, NOT_PARQUET = "not_csv", "wrong_columns", "not_parquet"
 BATCH = 1000  # rows of Parquet in memory

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.faults import StageFault
+from runtime.raw_file import content_of
 
 REQUIRED = ("id", "group", "instruction", "reference")
 OPTIONAL = ("input", "language")
@@ -42,7 +43,7 @@ def read(path: Path, shown: str) -> list[Case]:
 
 def _cases(path: Path, shown: str) -> Iterator[Case]:
     first: dict[str, int] = {}
-    for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for number, line in enumerate(content_of(path, shown).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
         case = Case(**_fields(line, f"{shown}:{number}"), line=number)

@@ -16,6 +16,7 @@ from runtime.data.contamination import Contamination, comparable
 from runtime.data.deduplication.units import sentences
 from runtime.evaluation import cases
 from runtime.faults import StageFault
+from runtime.raw_file import text_of
 
 DROP, CUT = "drop", "cut"
 LEAST = 0.2  # of its characters: a document of which less is left is a torso, and is dropped
@@ -87,12 +88,7 @@ def evaluation_texts(settings: Decontamination, root: Path) -> Iterator[str]:
 
 def _texts_of_file(path: Path, shown: str) -> Iterator[str]:
     """The strings of each row of a `.jsonl`, alone and together; the lines of any other file."""
-    try:
-        lines = path.read_text("utf-8").removeprefix("\ufeff").split("\n")
-    except FileNotFoundError:
-        raise StageFault("the file does not exist", where=shown, fix="mend data.pretrain.dedup.decontaminate.paths") from None
-    except UnicodeDecodeError as error:
-        raise StageFault(f"not UTF-8: {error.reason} at byte {error.start}", where=shown, fix="convert the file to UTF-8") from None
+    lines = text_of(path, shown, "mend data.pretrain.dedup.decontaminate.paths").split("\n")
     if path.suffix != ".jsonl":
         yield from lines
         return

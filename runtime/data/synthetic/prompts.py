@@ -15,6 +15,7 @@ import yaml
 
 from runtime.data.synthetic.seeds import Row
 from runtime.faults import StageFault
+from runtime.raw_file import text_of
 
 WRITING = frozenset({"examples", "seed"})
 JUDGING = {"instruct": frozenset({"row", "instruction", "input", "output"}), "text": frozenset({"row", "text"})}
@@ -67,10 +68,11 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _content(file: Path, path: str) -> dict[Any, Any]:
+    written = text_of(file, path, "write a YAML file with `user`, and perhaps `system`")
     try:
-        content = yaml.safe_load(file.read_text("utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        told = " ".join(str(getattr(error, "problem", None) or getattr(error, "strerror", None) or error).split())
+        content = yaml.safe_load(written)
+    except (ValueError, yaml.YAMLError) as error:
+        told = " ".join(str(getattr(error, "problem", None) or error).split())
         raise StageFault(f"not a prompt: {told}", where=path, fix="write a YAML file with `user`, and perhaps `system`") from None
     if not isinstance(content, dict):
         raise StageFault("not a prompt: no mapping", where=path, fix="write a YAML file with `user`, and perhaps `system`")

@@ -11,6 +11,7 @@ from runtime.contracts.synthesize import Seeds
 from runtime.data.ordering import rank
 from runtime.data.synthetic.exchange import JSON
 from runtime.faults import StageFault
+from runtime.raw_file import content_of
 
 Row = dict[str, str]
 MARK = b"\xef\xbb\xbf"
@@ -44,18 +45,17 @@ def drawn(count: int, wanted: int, seed: int, *parts: object) -> list[int]:
 
 
 def _lines(name: str, file: Path) -> Iterator[tuple[str, JSON]]:
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            content = line.removeprefix(MARK).strip()
-            if not content:
-                continue
-            try:
-                row = orjson.loads(content)
-            except orjson.JSONDecodeError as error:
-                raise StageFault(f"not JSON: {error.msg}", where=f"{name}:{number}", fix="one JSON object a line, in UTF-8") from None
-            if not isinstance(row, dict):
-                raise StageFault("not a JSON object", where=f"{name}:{number}", fix="one JSON object a line")
-            yield f"{name}:{number}", row
+    for number, line in enumerate(content_of(file, name).split(b"\n"), 1):
+        content = line.removeprefix(MARK).strip()
+        if not content:
+            continue
+        try:
+            row = orjson.loads(content)
+        except orjson.JSONDecodeError as error:
+            raise StageFault(f"not JSON: {error.msg}", where=f"{name}:{number}", fix="one JSON object a line, in UTF-8") from None
+        if not isinstance(row, dict):
+            raise StageFault("not a JSON object", where=f"{name}:{number}", fix="one JSON object a line")
+        yield f"{name}:{number}", row
 
 
 def _row(row: JSON, seeds: Seeds, where: str) -> Row:

@@ -1,7 +1,9 @@
 """Text of evaluation sets: found whatever its form, removed from the corpus, and not found where it is not."""
 
 import json
+import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,20 +178,32 @@ def test_the_core_cases_and_the_files_of_the_spec_are_read(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "told", "where"),
     [
-        (lambda path: None, "does not exist"),
-        (lambda path: path.write_bytes(b'{"a": "\xff"}'), "not UTF-8"),
-        (lambda path: path.write_bytes(b"\xef\xbb\xbf{\xff"), "not UTF-8: invalid start byte at byte 4"),
-        (lambda path: path.write_text('{"a": "b"}\n{'), "not JSON"),
-        (lambda path: path.write_text("[" * 100_000), "not JSON"),
+        (lambda path: None, "cannot be read: No such file", "data.jsonl"),
+        (lambda path: path.symlink_to("nowhere"), "cannot be read: No such file", "data.jsonl"),
+        (lambda path: path.symlink_to("/proc/self/mem"), "cannot be read: Input/output error", "data.jsonl"),
+        (lambda path: path.mkdir(), "is a folder", "data.jsonl"),
+        (os.mkfifo, "is not a regular file", "data.jsonl"),
+        (lambda path: path.write_bytes(b'{"a": "\xff"}'), "not UTF-8: invalid start byte at byte 7$", "data.jsonl"),
+        (lambda path: path.write_bytes(b"\xef\xbb\xbf{\xff"), "not UTF-8: invalid start byte at byte 4$", "data.jsonl"),
+        (lambda path: path.write_bytes(b'\xef\xbb\xbf{"a": "b"}\r\n{'), "not JSON", "data.jsonl:2"),
+        (lambda path: path.write_text('{"a": "b"}\n\n{'), "not JSON", "data.jsonl:3"),
+        (lambda path: path.write_text("[" * 100_000), "not JSON", "data.jsonl:1"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, make: Callable[[Path], object], told: str) -> None:
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, make: Callable[[Path], object], told: str, where: str) -> None:
     make(tmp_path / "data.jsonl")
-    with pytest.raises(StageFault, match=told) as raised:
+    with pytest.raises(StageFault) as raised:
         list(evaluation_texts(Decontamination(ngram=13, files=("data.jsonl",), cases=None, action="drop"), tmp_path))
-    assert str(raised.value.where).startswith("data.jsonl")
+    assert re.search(told, raised.value.message) and raised.value.where == where and raised.value.fix
+
+
+def test_a_byte_order_mark_is_no_part_of_an_evaluation_text(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.txt"):
+        (tmp_path / name).write_bytes(b'\xef\xbb\xbf"first"\r\n"second"\n')
+    found = list(evaluation_texts(Decontamination(ngram=13, files=("a.jsonl", "b.txt"), cases=None, action="drop"), tmp_path))
+    assert found == ["first", "first", "second", "second", '"first"\r', '"second"', ""]
 
 
 def test_a_source_is_warned_of_for_what_it_lost_its_documents_to() -> None:

@@ -115,7 +115,7 @@ def test_special_pieces_that_the_file_lacks_get_the_numbers_of_the_spec(tmp_path
         (settings("hf", 501, special_tokens={**NAMED, "ids": {"<s>": 501}}), "<s>: 501 is taken"),
         (settings("tiktoken", 501, pattern="gpt2"), "no tiktoken vocabulary: line 1 is not"),
         (settings("sentencepiece", 501), "no sentencepiece vocabulary"),
-        (settings("hf", 501, path="elsewhere"), "the tokenizer cannot be read"),
+        (settings("hf", 501, path="elsewhere"), "elsewhere: cannot be read: No such file(?s:.*)correct tokenizer.path"),
     ],
 )
 def test_what_the_file_does_not_hold_is_refused_with_what_it_holds(tmp_path: Path, told: dict[str, Any], message: str) -> None:
