@@ -17,6 +17,8 @@ from compiler.wording import Language, Said, in_language, listed, said
 Severity = Literal["error", "warning"]
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+MASKED = "***"
+_LONG, _HEAD = 24, 12  # characters
 LONGEST = 160  # characters of a line that are shown around a fault
 _SEVERITIES = {"error": said("error", "错误"), "warning": said("warning", "警告")}
 _WHY, _FIX = said("why", "原因"), said("fix", "修复")
@@ -42,6 +44,12 @@ class Diagnostic:
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"{self.code} is not a registered code")
+        self._hide([secret for place in (self.place, *(place for _, place in self.related)) if place for secret in place.secrets])
+
+    def _hide(self, secrets: Sequence[str]) -> None:
+        """Take what is masked in the lines out of the texts too."""
+        for name in ("message", "reason", "fix", "suggestion") if secrets else ():
+            object.__setattr__(self, name, _without(getattr(self, name), secrets))
 
     def as_dict(self, language: Language | None = None) -> dict[str, Any]:
         """Plain values for `--json`, with the texts in one language."""
@@ -57,6 +65,13 @@ class Diagnostic:
             "place": _place_dict(self.place),
             "related": [{"message": in_language(word, language), "place": _place_dict(place)} for word, place in self.related],
         }
+
+
+def _without(text: str, secrets: Sequence[str]) -> str:
+    """The text without secrets; a long one may stand in it cut short."""
+    pattern = "|".join(re.escape(secret) if len(secret) < _LONG else re.escape(secret[:_HEAD]) + r"[^\s\"']*" for secret in secrets)
+    hidden = re.sub(pattern, MASKED, text)
+    return said(hidden, re.sub(pattern, MASKED, text.zh)) if isinstance(text, Said) else hidden
 
 
 class Faults(Exception):

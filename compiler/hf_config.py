@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from compiler import system_errors
 from compiler.diagnostics import Diagnostic, Faults
+from compiler.masking import masked
 from compiler.source import Path as KeyPath
 from compiler.source import Place
 from compiler.wording import Said, said
@@ -163,4 +164,4 @@ def _skip(text: str, at: int) -> int:
 def _place(name: str, text: str, at: int) -> Place:
     begin = text.rfind("\n", 0, at) + 1
     line = text[begin:].split("\n", 1)[0].rstrip("\r")
-    return Place(name, text.count("\n", 0, at) + 1, at - begin + 1, line)
+    return Place(name, text.count("\n", 0, at) + 1, at - begin + 1, masked(line))

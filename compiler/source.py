@@ -12,13 +12,14 @@ class Place:
     """A position in what a person wrote.
 
     `file` is relative to the project root, or `<override N>` for the Nth override of the command line;
-    `line` and `column` count from 1, in characters; `text` is that line.
+    `line` and `column` count from 1, in characters; `text` is that line, in which `secrets` are masked.
     """
 
     file: str
     line: int
     column: int
     text: str = field(compare=False)
+    secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

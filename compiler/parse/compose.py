@@ -24,6 +24,7 @@ from compiler.parse import overrides as given_overrides
 from compiler.parse.experiments import experiment_file, names
 from compiler.parse.files import SpecFile, SpecFiles
 from compiler.parse.groups import Groups
+from compiler.parse.long_lists import LongLists, Scattered, looks_inside
 from compiler.parse.overrides import GivenOverride, written_path
 from compiler.parse.places import Places
 from compiler.source import Path as KeyPath
@@ -109,13 +110,17 @@ def _compose(root: Path, given: list[GivenOverride], option: str) -> tuple[Sourc
 
     Raises Faults where the files have some.
     """
-    groups, refused, accepted = Groups(root / "specs"), list[Diagnostic](), list(given)
+    groups, refused, accepted, whole = Groups(root / "specs"), list[Diagnostic](), list(given), False
     while True:
         loader = _loader(root)
         files = next(source for source in loader.get_sources() if isinstance(source, SpecFiles))
+        files.long_lists = None if whole else files.long_lists
         try:
             config = _composed(loader, accepted, option)
         except _REFUSALS as error:
+            if files.long_lists:
+                whole = True
+                continue
             fault, culprit = hydra_faults.explain(error, accepted, files, groups)
             start = files.parsed.get(f"experiment/{option}.yaml")
             refused.append(replace(fault, place=fault.place or (_start(start) if start else None)))
@@ -123,12 +128,23 @@ def _compose(root: Path, given: list[GivenOverride], option: str) -> tuple[Sourc
                 raise Faults([*(_file_faults(files, groups) or refused[-1:]), *refused[:-1]]) from None
             accepted.remove(culprit)
             continue
+        if files.long_lists and _looks_inside(files, accepted):
+            whole = True
+            continue
         if found := _file_faults(files, groups):
             raise Faults([*found, *refused])
         try:
-            return _tree(root, config, _places(files, loader.layers, accepted, option)), accepted, refused
+            places = _places(files, loader.layers, accepted, option)
+            return _tree(root, config, places, files.long_lists or LongLists()), accepted, refused
+        except Scattered:
+            whole = True
         except Faults as error:
             raise Faults([*error.diagnostics, *refused]) from None
+
+
+def _looks_inside(files: SpecFiles, given: list[GivenOverride]) -> bool:
+    items = any(isinstance(part, int) for override in given for part in override.path)
+    return items or looks_inside([*(file.text for file in files.parsed.values()), *(override.text for override in given)])
 
 
 def _composed(loader: LayeredLoader, given: list[GivenOverride], option: str) -> DictConfig:
@@ -160,12 +176,12 @@ def _start(file: SpecFile) -> Any:
     return file.place(line, 0)
 
 
-def _tree(root: Path, config: DictConfig, places: Places) -> SourceTree:
+def _tree(root: Path, config: DictConfig, places: Places, long_lists: LongLists) -> SourceTree:
     OmegaConf.set_struct(config, False)
     config.pop("hydra", None)
-    raw: Any = OmegaConf.to_container(config, resolve=False)
+    raw: Any = long_lists.back(OmegaConf.to_container(config, resolve=False))
     tree = SourceTree(str(root), raw, places.values, places.keys, places.written)
     faults = [replace(fault, place=tree.place(fault.path)) for fault in references.faults(config, raw)]
     if faults:
         raise Faults(faults)
-    return replace(tree, values=OmegaConf.to_container(config, resolve=True))
+    return replace(tree, values=long_lists.back(OmegaConf.to_container(config, resolve=True)))

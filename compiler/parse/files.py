@@ -16,7 +16,9 @@ from omegaconf.errors import GrammarParseError
 
 from compiler import system_errors
 from compiler.diagnostics import Diagnostic
+from compiler.masking import masked_lines
 from compiler.parse.full_width import full_width
+from compiler.parse.long_lists import LongLists
 from compiler.parse.scalars import RESOLVERS, SpecLoader, is_ambiguous, other_reading
 from compiler.parse.yaml_words import in_chinese
 from compiler.quoting import override_in_quotes
@@ -46,11 +48,13 @@ class SpecFile:
 
     def place(self, line: int, column: int) -> Place:
         """The place at a position that counts from 0."""
-        return Place(self.file, line + 1, column + 1, self._lines[line] if line < len(self._lines) else "")
+        shown, secrets = self._lines[line] if line < len(self._lines) else ("", ())
+        return Place(self.file, line + 1, column + 1, shown, secrets)
 
     @cached_property
-    def _lines(self) -> list[str]:
-        return _LINE_BREAK.split(self.text)
+    def _lines(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each line without its secrets, and those."""
+        return masked_lines(_LINE_BREAK.split(self.text))
 
     def at(self, node: yaml.Node) -> Place:
         """The place where a node begins."""
@@ -301,6 +305,7 @@ class SpecFiles(FileConfigSource):
     def __init__(self, provider: str, path: str) -> None:
         super().__init__(provider, path)
         self.parsed: dict[str, SpecFile] = {}
+        self.long_lists: LongLists | None = LongLists()  # None: every list is handed over as it is
 
     def __deepcopy__(self, _memo: object) -> "SpecFiles":
         """Hydra copies its sources for each composition; the copies share what was read."""
@@ -320,11 +325,16 @@ class SpecFiles(FileConfigSource):
             self.parsed[name] = read(folder.parent, folder / name)
         parsed = self.parsed[name]
         return ConfigResult(
-            config=OmegaConf.create(parsed.values if _has_sound_references(parsed) else {}),
+            config=OmegaConf.create(self._handed_over(parsed)),
             path=self.full_path(),
             provider=self.provider,
             header={"package": _package(parsed.text)},
         )
+
+    def _handed_over(self, parsed: SpecFile) -> dict[str, Any]:
+        if not _has_sound_references(parsed):
+            return {}
+        return parsed.values if self.long_lists is None else self.long_lists.without(parsed.values)
 
 
 def _has_sound_references(parsed: SpecFile) -> bool:

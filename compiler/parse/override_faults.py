@@ -6,6 +6,7 @@ import shlex
 from hydra.errors import HydraException
 
 from compiler.diagnostics import Diagnostic
+from compiler.masking import masked, pieces
 from compiler.parse.value_reader import troubles
 from compiler.quoting import quoted
 from compiler.source import Place
@@ -34,7 +35,9 @@ def unreadable(number: int, text: str, error: Exception, *, another: bool = Fals
 
 def place_of(number: int, text: str, index: int) -> Place:
     """The place of a character of an override; of its last one where the index is behind it."""
-    return Place(f"<override {number}>", 1, min(index, max(len(text) - 1, 0)) + 1, one_line(text))
+    line = one_line(text)
+    shown = masked(line)
+    return Place(f"<override {number}>", 1, min(index, max(len(text) - 1, 0)) + 1, shown, pieces(line, shown))
 
 
 def one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.defaults import foreign_setting
 from compiler.parse.files import ambiguous
 from compiler.parse.groups import Groups
-from compiler.parse.override_faults import key_too_long, lone_item, nested_too_deep, one_line, place_of, unreadable
+from compiler.parse.override_faults import key_too_long, lone_item, nested_too_deep, place_of, unreadable
 from compiler.parse.scalars import is_ambiguous
 from compiler.quoting import quoted
 from compiler.source import Path, Place, children
@@ -61,7 +61,7 @@ class GivenOverride:
         return self.text.partition("=")[2].strip()
 
     def _place(self, index: int) -> Place:
-        return Place(f"<override {self.number}>", 1, index + 1, one_line(self.text))
+        return place_of(self.number, self.text, index)
 
 
 def read(overrides: Sequence[str], groups: Groups, *, sweep: bool = False) -> tuple[list[GivenOverride], list[Diagnostic]]:

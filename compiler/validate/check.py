@@ -1,8 +1,8 @@
 """The step itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 from compiler.codes import CODES
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.planning.study import concrete
-from compiler.source import Path, SourceTree, children
+from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.validate import structure
 from compiler.validate.rules import RULES, Rule
@@ -52,7 +52,8 @@ def review(tree: SourceTree, *, planning: bool = False) -> Reviewed:
 
 def findings(tree: SourceTree, unknown: frozenset[Path]) -> list[Diagnostic]:
     """What can be said of a tree when the values at some paths are not known: nothing that depends on them."""
-    faults = [fault for fault in structure.faults(tree) if not _touches(fault.path, unknown)]
+    touched = _touching(unknown)
+    faults = [fault for fault in structure.faults(tree) if not touched(fault.path)]
     try:
         Spec.model_validate(tree.values)
     except ValidationError as error:
@@ -61,16 +62,18 @@ def findings(tree: SourceTree, unknown: frozenset[Path]) -> list[Diagnostic]:
     return faults + [_placed(tree, fault) for fault in meaning(spec, tree)]
 
 
-def _touches(path: Path, others: frozenset[Path]) -> bool:
-    """Whether a path is one of others, or lies below or above one."""
-    return any(path[: len(one)] == one[: len(path)] for one in others)
+def _touching(others: frozenset[Path]) -> Callable[[Path], bool]:
+    """Tells whether a path is one of others, or lies below or above one."""
+    above = {one[:length] for one in others for length in range(len(one) + 1)}
+    return lambda path: path in above or any(path[:length] in others for length in range(len(path)))
 
 
 def _refused(error: ValidationError, tree: SourceTree, told: frozenset[Path]) -> Iterator[Diagnostic]:
     """What a type refuses beyond its schema, such as half a byte."""
+    touched = _touching(told)
     for detail in error.errors():
         path = _path(detail["loc"], tree.values)
-        if not _touches(path, told):
+        if not touched(path):
             fix = said("write a value of the described form", "请按所述格式填写")
             yield Diagnostic("MS0206", _message(detail), tree.place(path), path, fix=fix)
 
@@ -86,10 +89,9 @@ def _path(location: Path, values: Any) -> Path:
     """The location that pydantic names, without the branches of unions in it."""
     path: list[str | int] = []
     for part in location:
-        below = dict(children(values))
-        if part in below:
+        if (isinstance(values, Mapping) and part in values) or (isinstance(values, list) and isinstance(part, int)):
             path.append(part)
-            values = below[part]
+            values = cast(Any, values)[part]
     return tuple(path)
 
 

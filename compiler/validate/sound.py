@@ -27,7 +27,9 @@ def broken_paths(faults: Collection[Diagnostic]) -> frozenset[Path]:
 
 def sound_part(kind: type[S], values: Mapping[str, Any], broken: Collection[Path], path: Path = ()) -> S:
     """A section at `path` with every field that is sound; those at a broken path are not there."""
-    sound = {name: value for name, info in kind.model_fields.items() if (value := _field(info, name, values, broken, path)) is not _NOTHING}
+    below = _by_next(broken, path)
+    fields = ((name, _field(info, name, values, below.get(name, ()), path)) for name, info in kind.model_fields.items())
+    sound = {name: value for name, value in fields if value is not _NOTHING}
     made = kind.model_construct(_fields_set=set(sound), **sound)
     for name in kind.model_fields.keys() - sound.keys():
         vars(made).pop(name, None)  # pydantic has put the default there
@@ -38,11 +40,20 @@ def _field(info: FieldInfo, name: str, values: Mapping[str, Any], broken: Collec
     path = (*above, name)
     if path in broken:
         return _NOTHING
-    if any(one[: len(path)] == path for one in broken):
+    if broken:
         return _around(info.annotation, values.get(name, {}), broken, path)
     if name not in values:
         return _NOTHING if info.is_required() else info.get_default(call_default_factory=True)
     return _typed(info, values[name])
+
+
+def _by_next(broken: Collection[Path], path: Path) -> Mapping[Any, list[Path]]:
+    """Paths below `path` by their next part."""
+    found: dict[Any, list[Path]] = {}
+    for one in broken:
+        if len(one) > len(path) and one[: len(path)] == path:
+            found.setdefault(one[len(path)], []).append(one)
+    return found
 
 
 def _typed(info: FieldInfo, value: Any) -> Any:
@@ -63,14 +74,15 @@ def _around(annotation: Any, value: object, broken: Collection[Path], path: Path
     item = _section(get_args(annotation)[1]) if get_origin(annotation) is dict else None
     if item is None:
         return _NOTHING
+    below = _by_next(broken, path)
     return {
-        key: sound_part(item, dict(children(entry)), _below(broken, path, key, item), (*path, key)) for key, entry in sorted(values.items())
+        key: sound_part(item, dict(children(entry)), _of_entry(below.get(key, ()), (*path, key), item), (*path, key))
+        for key, entry in sorted(values.items())
     }
 
 
-def _below(broken: Collection[Path], path: Path, key: str, item: type[Section]) -> Collection[Path]:
+def _of_entry(broken: Collection[Path], here: Path, item: type[Section]) -> Collection[Path]:
     """An entry that is broken as a whole stays as one without fields, so that nobody takes it for absent."""
-    here = (*path, key)
     return {*broken, *((*here, name) for name in item.model_fields)} if here in broken else broken
 
 

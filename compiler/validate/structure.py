@@ -6,6 +6,7 @@ A union is explained by the branch the user meant, and no message repeats the wh
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pydantic
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 Schema = dict[str, Any]
+_SUGGESTIONS = 300  # unknown keys for which the one that was meant is looked for
 
 _PATTERNS = {
     r"^[a-z0-9][a-z0-9-]*$": said(
@@ -57,11 +59,11 @@ def faults(tree: SourceTree) -> Iterator[Diagnostic]:
     yield from _line_ends(tree)
     if _typed(tree):
         return
-    told: set[Path] = set()
+    told, left = set[Path](), iter(range(_SUGGESTIONS))
     for violation in sorted(_violations(tree), key=_priority):
         if violation.keyword in ("additionalProperties", "required") or violation.path not in told:
             told.add(violation.path)
-            yield from _explain(violation, tree)
+            yield from _explain(violation, tree, left)
 
 
 def _typed(tree: SourceTree) -> bool:
@@ -112,10 +114,10 @@ def _refuses_type(inner: "ValidationError", outer: "ValidationError") -> bool:
     return inner.validator == "type" and inner.absolute_path == outer.absolute_path
 
 
-def _explain(error: Violation, tree: SourceTree) -> Iterable[Diagnostic]:
+def _explain(error: Violation, tree: SourceTree, left: Iterator[int]) -> Iterable[Diagnostic]:
     match error.keyword:
         case "additionalProperties":
-            return _unknown_keys(error, tree)
+            return _unknown_keys(error, tree, left)
         case "required":
             return _missing_keys(error, tree)
         case "type" | "anyOf":
@@ -128,21 +130,23 @@ def _explain(error: Violation, tree: SourceTree) -> Iterable[Diagnostic]:
             return [_out_of_range(error, tree)]
 
 
-def _unknown_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
+def _unknown_keys(error: Violation, tree: SourceTree, left: Iterator[int]) -> Iterator[Diagnostic]:
+    """`left`: how many more keys are compared with all that are known, which takes a millisecond each."""
     known = error.schema.get("properties", {})
     for key in error.instance:
         if key not in known:
-            yield _unknown_key(key, error.path, error.instance, known, tree)
+            compared = next(left, None) is not None
+            meant = suggest.key([str(part) for part in error.path], key, known, error.instance) if compared else None
+            yield _unknown_key(key, meant, error, tree)
 
 
 def _is_a_spec(value: object) -> bool:
     return isinstance(value, Mapping) and "name" in value
 
 
-def _unknown_key(key: str, path: Path, given: Mapping[str, Any], known: Iterable[str], tree: SourceTree) -> Diagnostic:
-    parent = [str(part) for part in path]
-    meant = suggest.key(parent, key, known, given)
-    if not path and (key == "experiment" or _is_a_spec(given[key])):
+def _unknown_key(key: str, meant: str | None, error: Violation, tree: SourceTree) -> Diagnostic:
+    path, known = error.path, error.schema.get("properties", {})
+    if not path and (key == "experiment" or _is_a_spec(error.instance[key])):
         hint = said("begin the file with the line `# @package _global_`", "请在文件开头加上一行 `# @package _global_`")
     elif wide := full_width(tree.key_place((*path, key))):
         hint = wide[1]
@@ -164,7 +168,7 @@ def _unknown_key(key: str, path: Path, given: Mapping[str, Any], known: Iterable
 def _missing_keys(error: Violation, tree: SourceTree) -> Iterator[Diagnostic]:
     properties = error.schema.get("properties", {})
     here = [str(part) for part in error.path]
-    unknown = [key for key in error.instance if key not in properties]
+    unknown = list(islice((key for key in error.instance if key not in properties), _SUGGESTIONS))
     misspelt = {suggest.key(here, key, properties, error.instance) for key in unknown}
     name = re.match(r"'(.*)' is a required property", error.message).group(1)  # type: ignore[union-attr]
     # Without its header `# @package _global_` a file stands below another key, with all that it says.

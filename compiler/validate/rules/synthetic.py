@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
+from compiler.masking import KEY
 from compiler.source import Path, Place, SourceTree
 from compiler.spec import Spec
 from compiler.spec.data.instruct import InstructSource
@@ -22,7 +23,6 @@ RULES = Rules()
 HERE: Path = ("data", "synthetic")
 TEXT_FIELD = "text"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEY = re.compile(r"(?:\b|_)(?:sk|pk|rk|gsk|hf|xai|ghp|glpat|Bearer)[-_ ][A-Za-z0-9_\-]{12,}|\bAIza[A-Za-z0-9_\-]{20,}")
 _RANDOM = re.compile(r"(?=.*[0-9])(?=.*[a-z])[A-Za-z0-9_\-]{32,}")
 
 
@@ -274,7 +274,7 @@ def _is_key(field: str, written: str) -> bool:
 
 
 def _looks_secret(written: str) -> bool:
-    return bool(_KEY.search(written) or _RANDOM.fullmatch(written))
+    return bool(KEY.search(written) or _RANDOM.fullmatch(written))
 
 
 @RULES.needing("data")
