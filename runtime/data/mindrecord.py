@@ -6,14 +6,15 @@ many shards gives the rows that do not divide evenly to whichever thread is firs
 """
 
 import sqlite3
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice, pairwise
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
 from runtime.data import mindrecord_pages
 from runtime.data.mindrecord_library import Reader, Writer
@@ -50,10 +51,9 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
     while given := list(islice(pending, batch * shards)):
         _check_all(given, columns, split, count)
         for shard, (writer, digest) in enumerate(zip(writers, digests, strict=True)):
-            if part := given[shard::shards]:
-                of_part = {column: Column.of([row[column] for row in part]) for column in columns}
-                digest.update(of_part)
-                writer.write({column: of_rows.rows() for column, of_rows in of_part.items()})
+            for block in _blocks(given[shard::shards], columns):
+                digest.update(block)
+                writer.write(block)
         count += len(given)
     if count < shards:
         raise StageFault(
@@ -110,8 +110,8 @@ def _check_all(rows: Sequence[Row], columns: tuple[str, ...], split: str, first:
         if lacking := [index for index, row in enumerate(rows, first) if column not in row]:
             raise StageFault(f"{column} is missing", where=f"{split} row {lacking[0]}", reason="every row has the same columns")
         given = [np.asarray(row[column]) for row in rows]
-        alike = all(values.ndim == 1 and values.dtype == given[0].dtype for values in given)
-        if not alike or _wrong(np.concatenate(given)):
+        alike = len({(values.ndim, values.dtype.char) for values in given}) == 1
+        if not alike or given[0].ndim != 1 or (given[0].dtype != np.int32 and _wrong(np.concatenate(given))):
             for index, values in enumerate(given, first):
                 _check(values, column, f"{split} row {index}")
 
@@ -131,21 +131,12 @@ def _check(values: np.ndarray, column: str, where: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column of some rows: its numbers one behind the other as little-endian bytes, and how many bytes each row has."""
-
-    contents: bytes
-    lengths: Sequence[int]
-
-    @classmethod
-    def of(cls, rows: Sequence[np.ndarray]) -> "Column":
-        """Numbers that fit 32 bits, (length,) for each row."""
-        return cls(np.concatenate(rows).astype("<i4", copy=False).tobytes(), [4 * len(row) for row in rows])
-
-    def rows(self) -> list[bytes]:
-        """The bytes of each row."""
-        return [self.contents[start:end] for start, end in pairwise(accumulate(self.lengths, initial=0))]
+def _blocks(rows: Sequence[Row], columns: tuple[str, ...]) -> Iterator[dict[str, NDArray[np.int32]]]:
+    """The rows in order, as many at a time as are of one length: of each column, (rows, length)."""
+    lengths = zip(*([len(row[column]) for row in rows] for column in columns), strict=True)
+    for _, run in groupby(zip(lengths, rows, strict=True), key=itemgetter(0)):
+        block = [row for _, row in run]
+        yield {name: np.concatenate([row[name] for row in block]).astype("<i4", copy=False).reshape(len(block), -1) for name in columns}
 
 
 class Digest:
@@ -155,12 +146,12 @@ class Digest:
         self._columns = {column: (xxhash.xxh3_128(), xxhash.xxh3_128()) for column in columns}
         self.rows = 0
 
-    def update(self, batch: Mapping[str, Column]) -> None:
-        """Take rows."""
+    def update(self, block: Mapping[str, NDArray[np.int32]]) -> None:
+        """Take rows of one length: of each column, (rows, length)."""
         for name, (contents, lengths) in self._columns.items():
-            contents.update(batch[name].contents)
-            lengths.update(array("q", batch[name].lengths))
-        self.rows += len(next(iter(batch.values())).lengths)
+            contents.update(np.ascontiguousarray(block[name], "<i4").data)
+            lengths.update(np.full(len(block[name]), block[name].shape[1], "<i8").data)
+        self.rows += len(next(iter(block.values())))
 
     @property
     def value(self) -> tuple[int, tuple[str, ...]]:
@@ -172,9 +163,9 @@ def _compare(folder: Path, file: str, columns: tuple[str, ...], expected: Digest
     """Raise StageFault where other rows come back than went in. The library's reader judges what the fast one does not find right."""
     if _by_pages(folder / file, columns) == expected.value:
         return
-    found, stored = Digest(columns), Reader(folder / file).rows()
-    while rows := list(islice(stored, BATCH)):
-        found.update({name: Column(b"".join(row[name] for row in rows), [len(row[name]) for row in rows]) for name in columns})
+    found = Digest(columns)
+    for row in Reader(folder / file).rows():
+        found.update({name: np.frombuffer(row[name], "<i4")[np.newaxis] for name in columns})
     if found.value != expected.value:
         raise StageFault(
             f"{found.rows} rows come back of {expected.rows}"
@@ -191,7 +182,7 @@ def _by_pages(path: Path, columns: tuple[str, ...]) -> tuple[int, tuple[str, ...
     found = Digest(columns)
     try:
         for block in mindrecord_pages.blocks(path, columns):
-            found.update({name: Column(rows.tobytes(), [rows.shape[1] * 4] * len(rows)) for name, rows in block.items()})
+            found.update(block)
     except (mindrecord_pages.Unexpected, sqlite3.Error, ValueError, KeyError):
         return None
     return found.value

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 ROWS = 256  # read at a time: about 8 MB in memory for rows of 1,025 numbers
 _INDEX = "SELECT PAGE_ID_BLOB, PAGE_OFFSET_BLOB, PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
-_WIDTHS = np.asarray([[byte >> shift & 3 for shift in (6, 4, 2, 0)] for byte in range(256)], np.uint8)
+_FOUR = np.asarray([[byte >> shift & 3 for shift in (6, 4, 2, 0)] for byte in range(256)], np.uint8).view("<u4").ravel()  # widths of four
+LENGTH = 8  # bytes of the length of a row or a column
+Places = NDArray[np.int64]
 _LARGEST = 2  # binary logarithm of the bytes of an int32
 
 
@@ -38,57 +40,67 @@ def blocks(path: Path, columns: Sequence[str]) -> Iterator[dict[str, NDArray[np.
         header = orjson.loads(file.read(length))
         rows = index.execute(_INDEX)
         while places := rows.fetchmany(ROWS):
-            starts = [header["header_size"] + page * header["page_size"] + start for page, start, _ in places]
-            yield _block(_rows(file, starts, [end - start for _, start, end in places]), columns)
+            pages = header["header_size"], header["page_size"]
+            starts, ends = (np.asarray([pages[0] + place[0] * pages[1] + place[side] for place in places]) for side in (1, 2))
+            yield _block(file, starts, ends, columns)
 
 
-def _rows(file: BinaryIO, starts: Sequence[int], sizes: Sequence[int]) -> Iterator[bytes]:
-    for start, size in zip(starts, sizes, strict=True):
-        file.seek(start)
-        row = file.read(size)
-        if len(row) != size or int.from_bytes(row[:8], "little") != size - 8:
+def _block(file: BinaryIO, starts: Places, ends: Places, columns: Sequence[str]) -> dict[str, NDArray[np.int32]]:
+    """The rows between these places of a file, in order."""
+    size = int(ends[-1] - starts[0])
+    file.seek(int(starts[0]))
+    data = np.frombuffer(file.read(size), np.uint8) if (np.diff(starts) > 0).all() else np.empty(0, np.uint8)
+    at, end = starts - starts[0], ends - starts[0]
+    if len(data) != size or (_whole(data, at, "<i8") != end - at - LENGTH).any():
+        raise Unexpected
+    found, at = dict[str, NDArray[np.int32]](), at + LENGTH
+    for column in columns:
+        begin = at if len(columns) == 1 else at + LENGTH
+        at = end if len(columns) == 1 else begin + _whole(data, at, ">i8")
+        if (at > end).any() or (at < begin + 4).any():
             raise Unexpected
-        yield row[8:]
-
-
-def _block(rows: Iterator[bytes], columns: Sequence[str]) -> dict[str, NDArray[np.int32]]:
-    packed = [_split(row, len(columns)) for row in rows]
-    return {name: _numbers([row[number] for row in packed]) for number, name in enumerate(columns)}
-
-
-def _split(row: bytes, columns: int) -> list[bytes]:
-    """The columns of a row."""
-    if columns == 1:
-        return [row]
-    found, at = list[bytes](), 0
-    for _ in range(columns):
-        end = at + 8 + int.from_bytes(row[at : at + 8], "big")
-        found.append(row[at + 8 : end])
-        at = end
-    if at != len(row):
+        found[column] = _numbers(data, begin, at)
+    if (at != end).any():
         raise Unexpected
     return found
 
 
-def _numbers(rows: Sequence[bytes]) -> NDArray[np.int32]:
+def _whole(data: NDArray[np.uint8], places: Places, kind: str) -> Places:
+    """The whole numbers at these places."""
+    width = np.dtype(kind).itemsize
+    if int(places.max()) + width > len(data):
+        raise Unexpected
+    return data[places[:, np.newaxis] + np.arange(width)].view(kind).ravel().astype(np.int64)
+
+
+def _numbers(data: NDArray[np.uint8], starts: Places, ends: Places) -> NDArray[np.int32]:
     """One column of rows of one length, as numbers: (rows, length)."""
-    count = int.from_bytes(rows[0][:4], "big")
-    data = 4 + -(-count // 4)  # where the numbers begin
-    if any(row[:4] != rows[0][:4] or len(row) < data for row in rows):
+    counts = _whole(data, starts, ">u4")
+    count, widths = int(counts[0]), -(-int(counts[0]) // 4)
+    begin = starts + 4 + widths  # where the numbers do
+    if count == 0 or (counts != count).any() or (begin > ends).any():
         raise Unexpected
-    logarithms = _WIDTHS[np.frombuffer(b"".join([row[4:data] for row in rows]), np.uint8)].reshape(len(rows), -1)[:, :count].ravel()
-    found = np.frombuffer(b"".join([row[data:] for row in rows]), np.int8)
-    ends = np.cumsum(np.left_shift(1, logarithms, dtype=np.int64))
-    if count == 0 or logarithms.max() > _LARGEST or ends[-1] != len(found):
-        raise Unexpected
-    return _widened(found, ends, logarithms).reshape(len(rows), count)
+    four = _FOUR[data[(starts + 4)[:, np.newaxis] + np.arange(widths)]].view(np.uint8)
+    found = np.concatenate([data[place:end] for place, end in zip(begin.tolist(), ends.tolist(), strict=True)])
+    return _widened(found.view(np.int8), four.reshape(len(starts), -1)[:, :count].ravel()).reshape(len(starts), count)
 
 
-def _widened(found: NDArray[np.int8], ends: NDArray[np.int64], logarithms: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Numbers whose last bytes, which have the sign, stand before `ends`; what is before the last one is unsigned."""
-    numbers = found[ends - 1].astype(np.int32)
-    for logarithm in range(1, _LARGEST + 1):
-        wide = np.flatnonzero(logarithms == logarithm)
-        for place in range(2, (1 << logarithm) + 1):
-            numbers[wide] = numbers[wide] << 8 | found.view(np.uint8)[ends[wide] - place]
+def _widened(found: NDArray[np.int8], widths: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Numbers that are written in 1, 2 or 4 bytes: `widths` says in which power of two. The last byte has the sign."""
+    wide = np.flatnonzero(widths != 0)
+    logarithms = widths[wide]
+    more = (1 << logarithms.astype(np.int64)) - 1  # bytes behind the first one
+    first = wide + np.cumsum(more) - more
+    if logarithms.max(initial=0) > _LARGEST or len(widths) + int(more.sum()) != len(found):
+        raise Unexpected
+    is_first = np.ones(len(found), np.bool_)
+    for byte in range(1, 1 << _LARGEST):
+        is_first[first[more >= byte] + byte] = False
+    numbers = found[is_first].astype(np.int32)
+    for last in (1, 3):
+        places = first[more == last]
+        value = found[places + last].astype(np.int32)
+        for byte in range(last - 1, -1, -1):
+            value = value << 8 | found.view(np.uint8)[places + byte]
+        numbers[wide[more == last]] = value
     return numbers

@@ -131,15 +131,16 @@ def test_rows_that_do_not_come_back_are_noticed(tmp_path: Path, monkeypatch: pyt
 def test_rows_that_come_back_cut_elsewhere_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes, seen = Writer.write, list[int]()
 
-    def shifted(writer: Writer, given: Mapping[str, Sequence[bytes]]) -> None:
-        whole = b"".join(given["input_ids"])
-        seen.append(len(whole))
-        writes(writer, {"input_ids": [whole[:32], whole[32:]]})
+    def shifted(writer: Writer, given: Mapping[str, np.ndarray]) -> None:
+        whole = given["input_ids"].reshape(1, -1)
+        seen.append(whole.size)
+        for part in (whole[:, :8], whole[:, 8:]):
+            writes(writer, {"input_ids": part})
 
     monkeypatch.setattr(Writer, "write", shifted)
     with pytest.raises(StageFault, match="other values come back in 2 rows"):
         write(tmp_path / "a", count=2)
-    assert seen == [72]
+    assert seen == [18]
 
 
 LIMITS = [edge for width in (7, 8, 15, 16, 31) for edge in (-(2**width), -(2**width) - 1, 2**width, 2**width - 1)]
