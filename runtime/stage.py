@@ -157,6 +157,7 @@ def execute(contract: Contract) -> None:
     check_installed(environment, contract)
     with _claim(Path(".scratch") / contract.name) as scratch, _log(contract.name) as terminal:
         _check_one_disk(scratch, Path(contract.output))
+        _check_replaceable(Path(contract.output))
         key = stage_key(contract, environment)
         out = _fresh(scratch, key)
         stage = Stage(contract, Path.cwd(), parameters, placement.read(Path("placement.yaml")), terminal, out, out.parent)
@@ -251,6 +252,25 @@ def _check_one_disk(scratch: Path, final: Path) -> None:
             where=str(scratch),
             reason="a result is renamed into place, and a copy that is interrupted would be half a result",
             fix="put the whole experiment on one of them, .scratch included",
+        )
+
+
+def _check_replaceable(final: Path) -> None:
+    """Before the work: an old result is replaced as a whole, what else stands in its place is somebody's."""
+    if final.suffix or not (final.exists() or final.is_symlink()):
+        return
+    if not final.is_dir():
+        foreign = [final.name]
+    else:
+        written = {entry.path for entry in manifest.read(final).files} if (final / manifest.NAME).exists() else set[str]()
+        here = (path.relative_to(final).as_posix() for path in atomic.files_below(final))
+        foreign = [path for path in here if path not in written and path != manifest.NAME]
+    if foreign:
+        raise StageFault(
+            f"no stage wrote {foreign[0]!r}" + (f" and {len(foreign) - 1} more files" if foreign[1:] else ""),
+            where=str(final),
+            reason="the result would replace all that is there",
+            fix=f"move it elsewhere, or delete {final}",
         )
 
 

@@ -90,8 +90,35 @@ def test_a_stage_that_fails_leaves_no_result(experiment: Path, monkeypatch: pyte
 
 
 def test_an_old_result_is_replaced_as_a_whole(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("results/double").mkdir(parents=True)
-    Path("results/double/stale.txt").write_text("old")
+    def write_more(one: stage.Stage[Limits]) -> None:
+        write_result(one)
+        (one.out / "stale.txt").write_text("old")
+
+    install(monkeypatch, write_more)
+    stage.execute(CONTRACT)
+    install(monkeypatch, write_result)
+    stage.execute(CONTRACT)
+    assert sorted(path.name for path in Path("results/double").iterdir()) == ["a.txt", "manifest.json"]
+
+
+@pytest.mark.parametrize("there", ["results/double", "results/double/a.txt", "results/double/\u8bf4\u660e 1.txt"])
+@pytest.mark.parametrize("finished", [True, False])
+def test_what_no_stage_wrote_is_not_replaced(experiment: Path, monkeypatch: pytest.MonkeyPatch, there: str, finished: bool) -> None:
+    install(monkeypatch, write_result)
+    if finished and there.endswith(" 1.txt"):
+        stage.execute(CONTRACT)
+    Path(there).parent.mkdir(parents=True, exist_ok=True)
+    Path(there).write_text("of somebody else")
+    with pytest.raises(StageFault, match=f"no stage wrote '{Path(there).name}'") as fault:
+        stage.execute(CONTRACT)
+    assert (fault.value.where, Path(there).read_text()) == ("results/double", "of somebody else")
+    Path(there).unlink()
+    stage.execute(CONTRACT)
+    assert sorted(path.name for path in Path("results/double").iterdir()) == ["a.txt", "manifest.json"]
+
+
+def test_an_empty_folder_where_a_result_should_be_is_replaced(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("results/double/empty").mkdir(parents=True)
     install(monkeypatch, write_result)
     stage.execute(CONTRACT)
     assert sorted(path.name for path in Path("results/double").iterdir()) == ["a.txt", "manifest.json"]
