@@ -18,6 +18,7 @@ _NOT_FOR_CLD2 = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\ufff
 _HAN_SHARE = 0.2  # one Han character carries about as much as three Latin letters, and Chinese pages quote commands
 _KANA_SHARE = 0.1  # of Han and kana together: Japanese prose has far more, Chinese about Japan less
 _SAMPLE = 2_000  # characters of each of three places
+_WITHDRAWN = {"iw": "he", "jw": "jv", "mo": "ro"}  # codes that pycld2 still gives -> ISO 639-1
 
 
 def detect(text: str) -> str:
@@ -69,4 +70,4 @@ def _by_letters(sample: str) -> str:
     except pycld2.error:
         return UNDETERMINED
     code: str = details[0][1]
-    return UNDETERMINED if code == "un" else primary(code)
+    return UNDETERMINED if code == "un" else _WITHDRAWN.get(primary(code), primary(code))

@@ -7,6 +7,7 @@ from corpora import Project, lines_of, source
 
 from runtime import records
 from runtime.data import quality
+from runtime.data.language import detect
 
 MARK = "\ufeff"
 ROWS = '{"text":"甲","m":{"x":1}}', '{"text":"乙","m":{"y":2}}'
@@ -63,6 +64,11 @@ def test_a_byte_order_mark_before_the_names_of_columns_hides_none(project: Proje
 def test_clean_chinese_news_of_five_hundred_characters_passes_the_rules_for_chinese(name: str) -> None:
     assert 480 <= len(NEWS) <= 620
     assert quality.reasons([NEWS, NEWS.replace("\n", "")], name) == [None, None]
+
+
+def test_a_language_has_the_code_that_people_filter_by() -> None:
+    assert detect("הספרייה נפתחת בתשע בבוקר ונסגרת בתשע בערב") == "he"
+    assert detect("Perpustakaan iki dibukak saben dina kanggo kabeh wong sing seneng maca buku ing kutha iki") == "jv"
 
 
 def test_rules_for_english_say_nothing_of_other_languages(project: Project) -> None:
