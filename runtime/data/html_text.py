@@ -4,12 +4,15 @@ import re
 
 import numpy as np
 from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.html import HTMLTree
 
 _NEVER_TEXT = ["script", "style", "noscript", "template"]
 # What generators of manuals and wikis put around the content under a class of their own: links to neighbours, signs behind headings.
 _AROUND_THE_CONTENT = [
     "div.navheader", "div.navfooter", "table.nav_table", "a.headerlink", ".viewcode-link", ".viewcode-back", "span.mw-editsection",
 ]  # fmt: skip
+_NO_CONTENT = ["nav", "header", "footer", "aside", "form", "button", "select", '[role="navigation"]', "ul.docnav"]
+_PROSE, _MUCH, _SHARE = 80, 500, 0.7  # bytes of a line of prose; bytes and share of prose from which main content is not whole
 # From the last opening tag before a closing one: a search from each of many that are never closed would take their number squared.
 _CODE = re.compile(
     r"(?P<pre><pre\b(?:(?!<pre\b).)*?</pre\s*>)|<code\b(?:(?!<code\b)[^>])*>(?P<content>(?:(?!<code\b).)*?)</code\s*>",
@@ -36,18 +39,42 @@ def page_text(html: str, main_content: bool) -> str:
     """The visible text, entities decoded once, white space kept inside `pre` and inside `code` that is a block.
 
     `main_content`: without navigation, banners and the like. Of a fragment, and where nothing is found, all of the text is taken.
+    Where much prose between its first and its last line is left out, such as lists and boxes of a manual, it stays.
     Elements nested deeper than 512 are taken as if their tags were not there.
     """
     html = _shallow(html) if _may_be_deep(html) else html
     main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
     marked = _LONE.sub(rf"\1{_COMPANION}", _CODE.sub(_preserved, html))
-    text = _extracted(marked, main_content)
-    return text if text.strip() or not main_content else _extracted(marked, main_content=False)
+    tree = HTMLTree.parse(marked)
+    main = _main(tree) if main_content else ""
+    return main if main.strip() else _extracted(tree, _NEVER_TEXT, main_content=False)
 
 
-def _extracted(html: str, main_content: bool) -> str:
-    skipped = [*_NEVER_TEXT, *_AROUND_THE_CONTENT] if main_content else _NEVER_TEXT
-    text = extract_plain_text(html, main_content=main_content, alt_texts=False, skip_elements=skipped)
+def _main(tree: HTMLTree) -> str:
+    skipped = [*_NEVER_TEXT, *_AROUND_THE_CONTENT]
+    main = _extracted(tree, skipped, main_content=True)
+    return _whole(main, _extracted(tree, [*skipped, *_NO_CONTENT], main_content=False)) if main.strip() else main
+
+
+def _whole(main: str, page: str) -> str:
+    """Main content, or the lines of the page from its first to its last one where much of their prose is missing in it."""
+    found = [line.strip() for line in main.split("\n") if line and not line.isspace()]
+    lines = page.split("\n")
+    bare = [line.strip() for line in lines]
+    if found[0] not in bare or found[-1] not in bare:
+        return main
+    start, end = bare.index(found[0]), len(bare) - bare[::-1].index(found[-1])
+    here, there = _prose(found), _prose(bare[start:end])
+    return main if there - here < _MUCH or here > _SHARE * there else "\n".join(lines[start:end])
+
+
+def _prose(lines: list[str]) -> int:
+    """Bytes of the long lines."""
+    return sum(size for size in (len(line.encode("utf-8", "surrogatepass")) for line in lines) if size >= _PROSE)
+
+
+def _extracted(tree: HTMLTree, skipped: list[str], main_content: bool) -> str:
+    text = extract_plain_text(tree, main_content=main_content, alt_texts=False, skip_elements=skipped)
     return text.replace(_COMPANION, "")
 
 

@@ -120,8 +120,16 @@ def _below(documents: Iterator[Record], thresholds: dict[str, int], funnel: Funn
 def _told(stage: Stage[Clean], funnel: Funnel, thresholds: dict[str, int]) -> dict[str, Any]:
     unscored = dict(sorted(funnel.note(_UNSCORED).items()))
     perplexity = {name: round(10 ** (step / _STEPS), 2) for name, step in thresholds.items()}
-    told = ((count, name or "no known language") for name, count in unscored.items())
-    warnings = [f"{count} documents in {name} were not scored: the reference has no text in it" for count, name in told]
+    warnings = _warnings(unscored)
     for warning in warnings:
         stage.terminal.say(f"warning: {warning}")
     return {"perplexity": {"thresholds": perplexity, _UNSCORED: unscored}, **({"warnings": warnings} if warnings else {})}
+
+
+def _warnings(unscored: dict[str, int]) -> list[str]:
+    """One sentence, however many languages the reference lacks."""
+    if not unscored:
+        return []
+    names = ", ".join(name or "no known language" for name in unscored)
+    lacks = "it" if len(unscored) == 1 else "them"
+    return [f"{sum(unscored.values())} documents in {names} were not scored: the reference has no text in {lacks}"]

@@ -56,6 +56,18 @@ def test_navigation_is_left_out_of_the_main_content_and_a_page_of_nothing_else_i
     assert page_text("<nav>only this</nav>", main_content=True) == "only this"
 
 
+def test_lists_and_boxes_within_the_content_stay_and_what_is_around_goes() -> None:
+    said = [f"Sentence {number} of the manual says what the field means, in its own words and at some length." for number in range(40)]
+    fields = "".join(f'<li class="listitem"><a href="x{number}.html">Field</a> {one}</li>' for number, one in enumerate(said[:20]))
+    box = f'<div class="sidebar"><p>{"</p><p>".join(said[20:38])}</p></div>'
+    list_of_links = f'<div class="sidebar-right related"><ul>{fields}</ul></div>'
+    content = f"<h1>Fields of a line</h1><p>{said[38]}</p>{list_of_links}{box}<p>{said[39]}</p>"
+    page = f"<html><body><nav>{said[5]}</nav>{content}<footer><p>{said[6]} Imprint.</p></footer></body></html>"
+    text = page_text(page, main_content=True)
+    assert all(text.count(one) == 1 for one in said)
+    assert text.startswith("Fields of a line") and "Imprint" not in text
+
+
 @pytest.mark.parametrize("around", [
     '<div class="navheader"><table><tr><td>Prev</td><td>Up</td></tr></table></div>', '<div class="x navfooter">Next</div>',
     '<a class="headerlink" href="#x" title="Permalink">¶</a>', '<table class="nav_table"><tr><td>[首页]</td></tr></table>',
