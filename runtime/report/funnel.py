@@ -101,8 +101,9 @@ def funnel(evidence: Evidence) -> Funnel:
 
 
 def steps_of(evidence: Evidence) -> tuple[str, ...]:
-    """The steps that every experiment has, and the optional ones that count what they drop by source."""
-    return tuple(one.name for one in BEFORE_REPORT if one.name in STEPS or isinstance(evidence.metric(one.name, "documents_in"), int))
+    """The steps that have run, and of the optional ones those that count what they drop by source."""
+    counted = [one.name for one in BEFORE_REPORT if one.name in evidence.metrics]
+    return tuple(name for name in counted if name in STEPS or isinstance(evidence.metric(name, "documents_in"), int))
 
 
 def _amounts(evidence: Evidence, steps: Sequence[str], *path: str) -> tuple[Amount, ...]:

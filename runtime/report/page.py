@@ -15,7 +15,7 @@ from runtime.report.training import training
 from runtime.stage import JSON
 
 TEMPLATES = Path(__file__).parent / "templates"
-COLOURS = 8
+COLOURS = 16
 SECTIONS = ("results", "training", "data", "tokenizer", "evaluation", "settings", "lineage", "environment", "record")
 
 
@@ -62,6 +62,7 @@ def content(evidence: Evidence, record: JSON) -> dict[str, Any]:
         "experiment": evidence.experiment,
         "title": evidence.presentation.get("title") or evidence.experiment,
         "description": evidence.presentation.get("description") or "",
+        "evaluated": "evaluate" in evidence.metrics,
         "headline": scores.headlines(evidence),
         "facts": facts(evidence),
         "trainings": told,

@@ -75,6 +75,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "smoothed": ("bold: mean over {window} steps to each side", "粗线：前后各 {window} 步的均值"),
     "skipped": ("{count} steps without a finite value", "{count} 步没有有限值"),
     "no_curve": ("No training curve was written.", "没有训练曲线。"),
+    "no_evaluation": ("No model has been evaluated.", "没有评测过模型。"),
     # data
     "funnel": ("From raw files to training text", "从原始文件到训练文本"),
     "funnel_about": (
