@@ -219,7 +219,7 @@ def _telling(data: bytes) -> bytes:
 def _detect(data: bytes, hints: Hints) -> str:
     data = data if hints.html or len(data) <= _DETECTED else _telling(data)
     label = (detect_encoding(data, from_html_meta=hints.html) or "utf-8").lower()
-    if hints.html and label.startswith("utf-16"):  # a declaration that could be read is not in UTF-16, whatever it says
+    if hints.html and label.startswith("utf"):  # not UTF-8, as was found, nor in UTF-16 where its declaration could be read
         label = (detect_encoding(data, from_html_meta=False) or "utf-8").lower()
     encoding, spoken = _CODECS.get(label, label), (hints.language or "").split("-")[0]
     if encoding in _CHINESE or spoken == "zh":

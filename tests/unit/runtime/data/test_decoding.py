@@ -112,3 +112,10 @@ def test_a_pair_that_big5_writes_as_one_code_is_read(language: str | None) -> No
 def test_a_page_that_declares_utf_16_in_ascii_is_not_in_utf_16(label: str) -> None:
     page = f'<meta charset="{label}"><p>{FRENCH * 2}'
     assert FRENCH in decode(page.encode("latin-1"), "a.html", Hints(html=True)).text
+
+
+@pytest.mark.parametrize("label", ["utf-8", "UTF8", "unicode-1-1-utf-8"])
+@pytest.mark.parametrize(("text", "encoding"), [(SIMPLIFIED, "gbk"), (TRADITIONAL, "big5"), (FRENCH, "latin-1"), (JAPANESE, "shift_jis")])
+def test_a_page_that_declares_utf_8_and_is_something_else_is_told_by_its_bytes(label: str, text: str, encoding: str) -> None:
+    page = f'<html><head><meta charset="{label}"></head><body><p>{text * 3}'
+    assert text in decode(page.encode(encoding), "a.html", Hints(html=True)).text
