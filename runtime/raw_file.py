@@ -6,11 +6,12 @@ from pathlib import Path
 from runtime.faults import StageFault
 from runtime.manifest import sha256_of
 
+POINTER, POINTER_BYTES = b"version https://git-lfs.github.com/spec/", range(100, 1024)
 MEND = "mend the file or its rights, or take it out of the source"
 
 
 def size_of(path: Path, shown: str, fix: str = MEND) -> int:
-    """Bytes on disk. Raises StageFault for what is no regular file, which could block a reader for ever."""
+    """Bytes on disk. Raises StageFault for what is no regular file, which could block a reader for ever, and for a pointer to one."""
     try:
         status = path.stat()
     except OSError as error:
@@ -19,7 +20,22 @@ def size_of(path: Path, shown: str, fix: str = MEND) -> int:
         raise StageFault("is a folder, not a file", where=shown, fix=fix)
     if not stat.S_ISREG(status.st_mode):
         raise StageFault("is not a regular file", where=shown, fix=fix)
+    if status.st_size in POINTER_BYTES and _begins_as_pointer(path, shown, fix):
+        raise StageFault(
+            "is a pointer of Git LFS, its content is not here",
+            where=shown,
+            reason="its few lines would be taken for the data",
+            fix="get the content with `git lfs pull`",
+        )
     return status.st_size
+
+
+def _begins_as_pointer(path: Path, shown: str, fix: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(POINTER)) == POINTER
+    except OSError as error:
+        raise locked(error, shown, fix) from None
 
 
 def content_of(path: Path, shown: str, fix: str = MEND) -> bytes:

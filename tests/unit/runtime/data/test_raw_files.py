@@ -206,6 +206,19 @@ def test_what_is_no_regular_file_is_refused_before_anyone_waits_for_it(project: 
         project.run("ingest")
 
 
+@pytest.mark.parametrize(("format", "name"), [("text", "a.txt"), ("html", "a.html"), ("jsonl", "a.jsonl.gz"), ("parquet", "a.parquet")])
+def test_a_pointer_of_git_lfs_is_not_taken_for_the_data(project: Project, format: str, name: str) -> None:
+    project.put("data/raw/notes/b.txt", "version https://git-lfs.github.com/ is where it is told.")
+    project.put(f"data/raw/notes/{name}", f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 123456\n")
+    from_path(project, "data/raw/notes", format)
+    with pytest.raises(StageFault, match="pointer of Git LFS") as fault:
+        project.run("ingest")
+    assert fault.value.where == f"data/raw/notes/{name}" and "git lfs pull" in fault.value.fix
+    (project.root / "data/raw/notes" / name).unlink()
+    from_path(project, "data/raw/notes")
+    assert len(texts(project)) == 1
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks of some hundred bytes and parts of three rows."""
