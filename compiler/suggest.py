@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from compiler.spec import fields
-from compiler.wording import Said, said
+from compiler.wording import Said, listed, said
 
 # What other tools call a field, by the last part of its path here.
 _OTHER_NAMES = {
@@ -57,6 +57,7 @@ _OTHER_NAMES = {
 
 
 _LOOKED_AT = 5000  # entries of a folder of data; a hint is not worth more
+_READ, _OFFERED = 24, 5  # names that a person still reads through, and how many of more are shown
 _LIKENESS = 0.6  # how much of a name must agree
 
 
@@ -73,6 +74,16 @@ def closest(word: str, known: Iterable[str]) -> str | None:
         return folded[_fold(word)]
     found = difflib.get_close_matches(_fold(word), list(folded), n=1, cutoff=0.7)
     return folded[found[0]] if found else None
+
+
+def offered(word: str, known: Iterable[str]) -> Said:
+    """What could be written instead: everything, or of a long list the names most like `word` and how many more there are."""
+    options = list(known)
+    if len(options) <= _READ:
+        return listed(options)
+    near = sorted(options, key=lambda option: -difflib.SequenceMatcher(None, _fold(word), _fold(option)).ratio())[:_OFFERED]
+    more = len(options) - len(near)
+    return said(f"{listed(near)}, and {more} more", f"{listed(near).zh}，另有 {more} 个")
 
 
 def key(parent: Sequence[str], wrong: str, siblings: Iterable[str], given: Iterable[str]) -> str | None:

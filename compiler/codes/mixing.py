@@ -138,4 +138,20 @@ data.pretrain.filter.topics 中的主题由关键词（any）、正则表达式�
     keep_topics: [finance]""",
         ),
     ),
+    "MS0435": Code(
+        said("one file cannot be divided", "单个文件无法划分"),
+        said(
+            """\
+With data.pretrain.split.by: file, all documents of one raw file go to one side, so that pages of one book are not learned from and \
+scored on. A corpus of a single file has nothing for the other side, and the split would stop after all text was cleaned and mixed. \
+Only sources with a weight above 0 or an amount of their own count.
+
+  split: {by: document}     the documents in the file are divided""",
+            """\
+设置 data.pretrain.split.by: file 时，同一原始文件的全部文档归入同一侧，避免同一本书的内容既用于学习又用于评测。语料只有一个文件时，\
+另一侧将没有内容，划分阶段会在全部清洗与混合完成之后停止。只计入权重大于 0 或有自己用量的来源。
+
+  split: {by: document}     划分文件中的文档""",
+        ),
+    ),
 }

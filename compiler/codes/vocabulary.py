@@ -39,11 +39,13 @@ tokenizer.path 指明给定分词器的文件，相对于项目根目录。它�
         said("not a tokenizer file", "不是分词器文件"),
         said(
             """\
-The file of tokenizer.path is read when a spec is checked, without the library that runs it: a SentencePiece .model, a Hugging Face \
-tokenizer.json, or a .tiktoken list of base64 pieces and ranks, by tokenizer.kind. This one is something else, or is damaged.""",
+The file of tokenizer.path is read when a spec is checked: a SentencePiece .model, a Hugging Face tokenizer.json, or a .tiktoken list \
+of base64 pieces and ranks, by tokenizer.kind. This one is something else, or is damaged, or its library does not read it: a model or \
+normalizer of a type that the installed release does not know, for example.""",
             """\
-检查规格时会直接读取 tokenizer.path 的文件（不需要相应的库）：按 tokenizer.kind，应为 SentencePiece 的 .model、Hugging Face 的 \
-tokenizer.json，或由 base64 词元与序号组成的 .tiktoken 列表。该文件不是其中之一，或已损坏。""",
+检查规格时会读取 tokenizer.path 的文件：按 tokenizer.kind，应为 SentencePiece 的 .model、Hugging Face 的 \
+tokenizer.json，或由 base64 词元与序号组成的 .tiktoken 列表。该文件不是其中之一，或已损坏，\
+或相应的库无法读取，例如其中的模型或归一化类型是所装版本不认识的。""",
         ),
     ),
     "MS0453": Code(
@@ -130,6 +132,21 @@ loss counts. Nothing is dropped, the last row included; pack.tail: pad says so."
             """\
 pack.documents: whole 不切断一行容得下的文档，因此行不会填满：空余部分用填充符补满且不计入损失。包括最后一行在内，不舍弃任何内容；\
 pack.tail: pad 即表明这一点。""",
+        ),
+    ),
+    "MS0459": Code(
+        said("pattern that tiktoken cannot read", "tiktoken 无法读取的模式"),
+        said(
+            """\
+tokenizer.pattern says how tiktoken splits a text before pieces are merged: gpt2, cl100k, o200k or qwen, or a regular expression of \
+its own. The expression is compiled when a spec is checked, by tiktoken itself, whose grammar is that of Rust's fancy-regex.
+
+  pattern: '\\p{L}+|\\p{N}|\\s+|.'      classes of Unicode, in single quotes, in which YAML leaves a backslash alone""",
+            """\
+tokenizer.pattern 指明 tiktoken 在合并词元之前如何切分文本：gpt2、cl100k、o200k、qwen，或自己写的正则表达式。检查规格时由 tiktoken \
+本身编译该表达式，其语法为 Rust 的 fancy-regex。
+
+  pattern: '\\p{L}+|\\p{N}|\\s+|.'      使用 Unicode 类别；放在单引号中，YAML 不会改动反斜杠""",
         ),
     ),
 }

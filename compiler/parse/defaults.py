@@ -9,7 +9,8 @@ from compiler.diagnostics import Diagnostic
 from compiler.parse.files import SpecFile, entry
 from compiler.parse.groups import Groups
 from compiler.source import Place
-from compiler.wording import Said, listed, said
+from compiler.suggest import offered
+from compiler.wording import Said, said
 
 PRIMARY = "specs/mindspec.yaml"
 _EXAMPLE = said("write a list such as `[_self_, {override /model: NAME}]`", "请写 `[_self_, {override /model: NAME}]` 这样的列表")
@@ -176,7 +177,7 @@ def _unknown(file: SpecFile, groups: Groups) -> Iterator[Diagnostic]:
 
 
 def _left_open(file: SpecFile, one: Entry, groups: Groups) -> Diagnostic:
-    options = listed(groups.options(one.group))
+    options = offered("", groups.options(one.group))
     return Diagnostic(
         "MS0110",
         said(f"a file of the group {one.group} must be chosen", f"必须在配置组 {one.group} 中选一个文件"),

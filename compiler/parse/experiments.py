@@ -10,8 +10,8 @@ from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse import smoke
 from compiler.parse.files import SpecFile, entry, read
 from compiler.source import Place
-from compiler.suggest import closest, did_you_mean
-from compiler.wording import listed, said
+from compiler.suggest import closest, did_you_mean, offered
+from compiler.wording import said
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 LONGEST = 200  # characters: a file system takes 255, and a trial run or a point of a sweep adds to the name
@@ -104,7 +104,7 @@ def _unknown(name: str, known: list[str]) -> Diagnostic:
     if meant:
         hint = did_you_mean(meant)
     elif known:
-        hint = said(f"known: {listed(known)}", f"可用的有：{listed(known).zh}")
+        hint = said(f"known: {offered(name, known)}", f"可用的有：{offered(name, known).zh}")
     return Diagnostic("MS0001", said(f"no experiment is named {name}", f"没有名为 {name} 的实验"), fix=hint, suggestion=meant or "")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic
 from compiler.source import Place
-from compiler.suggest import closest, did_you_mean
+from compiler.suggest import closest, did_you_mean, offered
 from compiler.wording import listed, said
 
 _NO_CHOICE = ("schema", "template", "prompt")  # folders of specs/ that hold something else than parts of a spec
@@ -41,7 +41,7 @@ class Groups:
         meant = closest(option, options)
         hint = did_you_mean(meant) if meant else said("", "")
         known = (
-            said(f"known: {listed(options)}", f"可用的有：{listed(options).zh}")
+            said(f"known: {offered(option, options)}", f"可用的有：{offered(option, options).zh}")
             if options
             else said(f"there is no file specs/{name}/{option}.yaml", f"没有文件 specs/{name}/{option}.yaml")
         )

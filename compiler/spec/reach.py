@@ -12,7 +12,7 @@ TRAININGS = ("pretrain", "finetune")
 
 STAGES: Mapping[str, tuple[str, ...]] = {
     "smoke": ("mix", "tokenizer", "pack-pretrain", "pretrain", "format", "pack-instruct", "finetune", "merge", "evaluate"),
-    "seed": ("mix", "split", "pretrain", "format", "finetune", "evaluate"),
+    "seed": ("synthesize", "mix", "split", "pretrain", "format", "finetune", "evaluate"),
     "device.target": ("pretrain", "finetune", "export", "evaluate"),
     "device.count": TRAININGS,
     "model": TRAININGS,

@@ -153,7 +153,8 @@ def _unknown_key(key: str, meant: str | None, error: Violation, tree: SourceTree
     elif meant:
         hint = suggest.did_you_mean(meant)
     else:
-        hint = said(f"known here: {', '.join(known)}", f"此处可用的有：{listed(known).zh}")
+        options = suggest.offered(key, known)
+        hint = said(f"known here: {options}", f"此处可用的有：{options.zh}")
     return Diagnostic(
         "MS0201",
         said("unknown key", "未知的键"),

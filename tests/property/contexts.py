@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.property.mutation import Context
-from tests.property.recipe_contexts import ALONE, RECIPES
+from tests.property.recipe_contexts import ALONE, RECIPES, ROWS
 
 Values = dict[str, Any]
 
@@ -41,6 +41,7 @@ def _of_trainings(field: str, context: Context) -> dict[str, Context]:
 
 CONTEXTS: Mapping[str, Context] = {
     "smoke": Context(to=True),
+    "seed": Context(given=ROWS),
     "device.count": Context(given=ASCEND, to=2, along={"device.device_ids": [0, 1], "parallel.data": 2}),
     "device.nodes": Context(given=TWO, to=2, along={"device.device_ids": [0]}),
     "device.device_ids": Context(given=ASCEND, to=[3]),

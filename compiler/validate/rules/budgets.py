@@ -6,7 +6,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.spec.data.mixing import Amount, Mix
-from compiler.suggest import closest, did_you_mean
+from compiler.suggest import closest, did_you_mean, offered
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, listed, said
 
@@ -44,7 +44,9 @@ def amounts_are_of_sources(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
                 said(f"{name} is no source of data.pretrain.sources", f"data.pretrain.sources 中没有来源 {name}"),
                 path=(*MIX, "sources", name),
                 reason=said("the amount would be given by nothing", "没有来源能提供这个用量"),
-                fix=did_you_mean(meant) if meant else said(f"the sources are {listed(sources)}", f"现有来源：{listed(sources).zh}"),
+                fix=did_you_mean(meant)
+                if meant
+                else said(f"the sources are {offered(name, sources)}", f"现有来源：{offered(name, sources).zh}"),
                 suggestion=meant or "",
             )
 

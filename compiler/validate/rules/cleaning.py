@@ -76,7 +76,7 @@ def _unknown_rule(language: str, rule: str, name: str) -> Diagnostic:
         said(f"{name} has no rule {rule}", f"{name} 中没有规则 {rule}"),
         path=(*CLEAN, "limits", language, rule),
         reason=reason,
-        fix=suggest.did_you_mean(meant) if meant else _one_of(RULE_SETS[name].names),
+        fix=suggest.did_you_mean(meant) if meant else _one_of(rule, RULE_SETS[name].names),
         suggestion=meant or "",
     )
 
@@ -110,7 +110,7 @@ def placeholders_are_of_kinds(spec: Spec, _tree: SourceTree) -> Iterator[Diagnos
                 said(f"{kind} is no kind of personal data", f"{kind} 不是个人信息的类别"),
                 path=(*CLEAN, "pii", "placeholders", kind),
                 reason=said("nothing would be replaced by this text", "不会有内容被替换为该文本"),
-                fix=suggest.did_you_mean(meant) if meant else _one_of(KINDS),
+                fix=suggest.did_you_mean(meant) if meant else _one_of(kind, KINDS),
                 suggestion=meant or "",
             )
 
@@ -135,6 +135,6 @@ def the_sieve_drops_something(spec: Spec, _tree: SourceTree) -> Iterator[Diagnos
         )
 
 
-def _one_of(names: Iterable[str]) -> Said:
-    options = listed(list(names))
+def _one_of(written: str, names: Iterable[str]) -> Said:
+    options = suggest.offered(written, names)
     return said(f"use one of {options}", f"请使用以下之一：{options.zh}")

@@ -6,7 +6,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.lower.parameters.deduplication import evaluation_files
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
-from compiler.suggest import closest, did_you_mean
+from compiler.suggest import closest, did_you_mean, offered
 from compiler.validate.rules.data import repeated
 from compiler.validate.rules.files import missing_plain_file
 from compiler.validate.rules.registry import Rules
@@ -51,7 +51,7 @@ def priority_names_sources(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic
                 said(f"{name} is no source", f"{name} 不是来源"),
                 path=(*DEDUP, "priority", index),
                 reason=said("the sources below it would move up without a word", "排在其后的来源会不声不响地前移"),
-                fix=said(f"{hint} sources: {', '.join(known)}".lstrip(), f"{hint.zh}可用的来源：{'、'.join(known)}"),
+                fix=said(f"{hint} sources: {offered(name, known)}".lstrip(), f"{hint.zh}可用的来源：{offered(name, known).zh}"),
                 suggestion=meant or "",
             )
 

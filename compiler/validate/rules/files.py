@@ -8,7 +8,7 @@ from compiler import suggest
 from compiler.diagnostics import Diagnostic
 from compiler.source import Path as KeyPath
 from compiler.source import SourceTree
-from compiler.wording import Said, listed, said
+from compiler.wording import Said, said
 
 _OWN = ("experiments", ".dvc", ".git", ".mindspec", ".venv")
 
@@ -105,7 +105,7 @@ def missing_template(tree: SourceTree, name: str, path: KeyPath) -> Iterator[Dia
     if name not in known:
         meant = suggest.closest(name, known)
         hint = suggest.did_you_mean(meant) if meant else said("", "")
-        options = listed(known) if known else said("none", "无")
+        options = suggest.offered(name, known) if known else said("none", "无")
         yield Diagnostic(
             "MS0329",
             said(f"specs/template/{name}.yaml does not exist", f"specs/template/{name}.yaml 不存在"),

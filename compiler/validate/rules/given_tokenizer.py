@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from compiler import tokenizer_file
+from compiler import tokenizer_file, tokenizer_library
 from compiler.diagnostics import Diagnostic
 from compiler.source import SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.files import missing_plain_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import listed, said
+from runtime.contracts.tokenizer import PATTERNS
 from runtime.contracts.vocabulary_file import NoVocabulary, Pieces, visible
 
 RULES = Rules()
@@ -28,17 +29,39 @@ def file_is_there(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
 
 @RULES.needing("tokenizer")
 def file_is_a_tokenizer(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    kind = spec.tokenizer.kind
     try:
         tokenizer_file.pieces(spec, FilePath(tree.root))
+        why = tokenizer_library.refusal(spec.tokenizer, FilePath(tree.root))
+        told = said(f"the library of {kind} does not read the file: {why}", f"{kind} 的库无法读取该文件：{why}") if why else None
     except NoVocabulary as error:
+        told = said(f"no vocabulary of kind {kind}: {error}", f"不是 {kind} 类型的词表：{error.zh}")
+    if told:
         yield Diagnostic(
             "MS0452",
-            said(f"no vocabulary of kind {spec.tokenizer.kind}: {error}", f"不是 {spec.tokenizer.kind} 类型的词表：{error.zh}"),
+            told,
             path=_PATH,
             reason=said("its library would refuse it when the stage starts", "阶段启动时相应的库会拒绝该文件"),
             fix=said(
                 "sentencepiece is a .model, hf a tokenizer.json, tiktoken a list of base64 pieces and ranks",
                 "sentencepiece 对应 .model，hf 对应 tokenizer.json，tiktoken 对应 base64 词元与序号的列表",
+            ),
+        )
+
+
+@RULES.needing("tokenizer")
+def pattern_is_an_expression(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+    settings = spec.tokenizer
+    asked = settings.kind == "tiktoken" and settings.path is not None and settings.pattern is not None
+    if asked and (why := tokenizer_library.pattern_refusal(str(settings.pattern))):
+        yield Diagnostic(
+            "MS0459",
+            said(f"tiktoken cannot split text by this pattern: {why}", f"tiktoken 无法按该模式切分文本：{why}"),
+            path=("tokenizer", "pattern"),
+            reason=said("the tokenizer stage would fail, after all cleaning", "分词器阶段会失败，而此时清洗已全部做完"),
+            fix=said(
+                f"write {', '.join(PATTERNS)}, or correct the regular expression",
+                f"请写 {'、'.join(PATTERNS)}，或更正正则表达式",
             ),
         )
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 
@@ -67,6 +68,38 @@ def lines_fit_into_documents(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
             reason=said("one line that is allowed would be a document that is not", "一行合法的文本就会成为超限的文档"),
             fix=said("raise max_document_bytes, or lower max_line_bytes", "请增大 max_document_bytes，或减小 max_line_bytes"),
         )
+
+
+@RULES.needing("data")
+def files_can_be_divided(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    """Where all files are there: rows of a recipe are not yet."""
+    corpus = spec.data.pretrain
+    asked = [source.path for name, source in corpus.sources.items() if source.weight or name in corpus.mix.sources]
+    if corpus.split.by != "file" or any(recipe_of(path) is not None for path in asked):
+        return
+    read = list(islice((file for path in asked for file in _read(tree, path)), 2))
+    if len(read) == 1:
+        yield Diagnostic(
+            "MS0435",
+            said(f"the corpus is one file, {read[0]}", f"语料只有一个文件：{read[0]}"),
+            path=("data", "pretrain", "split", "by"),
+            reason=said(
+                "a file is on one side only, so either training or validation would be empty",
+                "一个文件只属于一侧，因此训练集或验证集会为空",
+            ),
+            fix=said("write `by: document`, or give the text in several files", "请写 `by: document`，或把文本分成多个文件"),
+            suggestion="document",
+        )
+
+
+def _read(tree: SourceTree, path: str) -> Iterator[str]:
+    """The files that a source reads, relative to the root of the project."""
+    folder = fixed_folder(path)
+    if (FilePath(tree.root) / folder).is_file():
+        yield folder
+        return
+    reads = _reads(path)
+    yield from (file for file in (f"{folder}/{name}" for name in _names(FilePath(tree.root) / folder)) if reads(file))
 
 
 def _missing(tree: SourceTree, written: str, path: Path) -> Iterator[Diagnostic]:

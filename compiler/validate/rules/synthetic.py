@@ -16,7 +16,7 @@ from compiler.spec.data.sources import Source
 from compiler.spec.data.synthetic import MARK, Endpoint, Recipe, recipe_of
 from compiler.validate.rules.files import missing_file, missing_plain_file
 from compiler.validate.rules.registry import Rules
-from compiler.wording import Said, listed, said
+from compiler.wording import Said, said
 
 RULES = Rules()
 
@@ -52,7 +52,7 @@ def recipe_is_declared(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for path, _, name in _users(spec):
         if name not in known:
             meant = suggest.closest(name, known)
-            options = listed(known) if known else said("none", "无")
+            options = suggest.offered(name, known) if known else said("none", "无")
             yield Diagnostic(
                 "MS0461",
                 said(f"data.synthetic has no recipe {name!r}", f"data.synthetic 中没有配方 {name!r}"),

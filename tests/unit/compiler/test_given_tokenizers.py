@@ -1,16 +1,20 @@
 """What a given tokenizer becomes: ids of the file in the mindformers files, a dependency of its stage, and no library imported."""
 
 import base64
+import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import yaml
+from sentencepiece import SentencePieceTrainer
 
-from compiler import tokenizer_file
+from compiler import tokenizer_file, tokenizer_library
 from compiler.pipeline import Compiled
 from compiler.resolve.tokenizer import special_ids
+from compiler.spec.tokenizer import Tokenizer
 from runtime.contracts import vocabulary_file
 from tests.property.contexts import GIVEN
 from tests.property.mutation import Experiments, changed
@@ -116,3 +120,60 @@ def test_pieces_that_are_not_seen_are_shown_in_quotes() -> None:
     assert [vocabulary_file.visible(text) for text in ("<s>", "第", "    ", "\n", "\u200b", "a b")] == [
         "<s>", "第", "'    '", "'\\n'", "'\\u200b'", "a b",
     ]  # fmt: skip
+
+
+SMALL = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ({**SMALL, "model": {**SMALL["model"], "type": "Odd"}}, "ModelUntagged"),
+        ({**SMALL, "normalizer": {"type": "Odd"}}, "NormalizerUntagged"),
+        ({**SMALL, "model": {**SMALL["model"], "merges": ["a c"]}}, "`c` out of vocabulary"),
+        ({**SMALL, "model": {**SMALL["model"], "vocab": {"a": 0, "b": 1, "ab": 5}}}, None),  # numbers may have holes
+        (SMALL, None),
+    ],
+)
+def test_a_file_that_its_library_does_not_read_is_refused(file: dict, told: str | None, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(file), "utf-8")
+    why = tokenizer_library.refusal(Tokenizer(kind="hf", path="tokenizer.json", vocab_size=3), tmp_path)
+    assert (why is None) if told is None else (why and told in why)
+
+
+def test_a_model_that_ends_too_early_is_refused(tmp_path: Path) -> None:
+    model = tmp_path / "whole.model"
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(["a b c d e f g"] * 20), model_prefix=str(model.with_suffix("")), vocab_size=11, minloglevel=2
+    )
+    settings = Tokenizer(path="whole.model", vocab_size=11)
+    assert tokenizer_library.refusal(settings, tmp_path) is None
+    whole = model.read_bytes()
+    pieces = vocabulary_file.read("sentencepiece", whole).size
+    for kept in (len(whole) // 4, len(whole) // 2, whole.rindex(b"\x0a") - 1):
+        model.write_bytes(whole[:kept])
+        try:
+            fewer = vocabulary_file.read("sentencepiece", whole[:kept]).size < pieces
+        except vocabulary_file.NoVocabulary:
+            continue
+        assert fewer or tokenizer_library.refusal(settings, tmp_path)
+
+
+@pytest.mark.parametrize("pattern", ["[a-", "(?<name", r"\p{Odd}", "((a{1,300}){1,300}){1,300}", "(" * 5000 + ")" * 5000])
+def test_a_pattern_that_is_none_is_refused_at_once(pattern: str) -> None:
+    begun = time.process_time()
+    assert tokenizer_library.pattern_refusal(pattern)
+    assert time.process_time() - begun < 1
+
+
+def test_patterns_that_are_ones_pass() -> None:
+    assert [tokenizer_library.pattern_refusal(one) for one in ("gpt2", r"\p{L}+|\s+(?!\S)|.", "(a*)*b")] == [None, None, None]
+
+
+def test_a_checked_demo_imports_no_library() -> None:
+    program = (
+        "import sys; from pathlib import Path; from compiler.parse import load; from compiler.validate import review; "
+        "review(load(Path('.'), 'demo')); print([one for one in ('tokenizers', 'tiktoken', 'sentencepiece') if one in sys.modules])"
+    )
+    root = Path(__file__).parents[3]
+    assert subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -4,7 +4,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from compiler.suggest import closest, existing_path
+from compiler.suggest import closest, existing_path, offered
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,10 @@ def test_a_path_is_led_to_the_nearest_one_that_exists(written: str, meant: str |
 )
 def test_a_word_is_led_to_the_nearest_one(word: str, meant: str | None) -> None:
     assert closest(word, ["llama", "qwen2", "q_proj", "exact_match"]) == meant
+
+
+def test_a_long_list_is_offered_by_its_nearest_names() -> None:
+    many = [f"llama{number}-{size}" for number in range(7) for size in ("1b", "8b", "70b", "tiny")]
+    told = offered("llama3-7b", many)
+    assert told.endswith(", and 23 more") and told.startswith("llama3-70b") and told.zh.endswith("另有 23 个")
+    assert offered("x", many[:24]) == ", ".join(many[:24])
