@@ -5,6 +5,7 @@ marker, and a prompt is a prefix of its row, id by id.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ __all__ = ["Piece", "Role", "Template", "check_pieces", "load_template"]
 
 IGNORED = -100  # a label that mindformers' loss leaves out (`ignore_token_id`)
 SYSTEM = "system"
+NOTHING = re.compile("[\\s\u200b-\u200d\u2060\ufeff]*")  # white space, zero-width spaces and joiners, byte order marks
 FRAMES, FRAMED = 1000, 16  # sequences of roles whose template ids are remembered, and turns of the longest of them
 
 
@@ -46,8 +48,8 @@ class Message:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing: no text but white space, and no call."""
-        return not self.calls and (not self.content or self.content.isspace())
+        """Whether it says nothing: no text but white space and what is as invisible, and no call."""
+        return not self.calls and NOTHING.fullmatch(self.content) is not None
 
 
 class Segment(NamedTuple):

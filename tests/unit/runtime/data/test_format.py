@@ -59,8 +59,9 @@ def test_rows_without_room_are_dropped_with_a_reason(template: Template, vocabul
         encode_dialogue(dialogue("fox " * 100, "dogs"), template, vocabulary, replace(SETTINGS, truncation="none"))
     with pytest.raises(Unusable, match="answer_too_long"):
         encode_dialogue(dialogue("fox", "dogs " * 100), template, vocabulary, SETTINGS)
-    with pytest.raises(Unusable, match="empty_answer"):
-        encode_dialogue(dialogue("fox", " \n"), template, vocabulary, SETTINGS)
+    for nothing in ("", " \n", "\u3000\u00a0", "\u200b", "\ufeff\n\u200d"):
+        with pytest.raises(Unusable, match="empty_answer"):
+            encode_dialogue(dialogue("fox", nothing), template, vocabulary, SETTINGS)
 
 
 def test_a_row_that_just_fits_is_not_cut(template: Template, vocabulary: Vocabulary) -> None:
