@@ -16,14 +16,17 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import orjson
 import wide
 import yaml
+
+from runtime.data import row_files
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -93,8 +96,10 @@ class Experiment:
             return counted["bytes_in"]
         if stage in ("tokenizer", "pack-pretrain"):
             return self.metrics("split")["bytes_out"]
+        if stage in ("format", "pack-instruct"):
+            return sum(len(text.encode()) for text in row_texts(self.root / "instruct"))
         own = self.root / "corpus" / wide.REFERENCE
-        read = {"sieve": own if own.exists() else self.root / "reference"}.get(stage, self.root / "instruct")
+        read = own if own.exists() else self.root / "reference"
         return sum(path.stat().st_size for path in ([read] if read.is_file() else read.iterdir()))
 
 
@@ -177,6 +182,21 @@ def answers(corpus: Path, path: Path) -> None:
                     rows.append({"instruction": question[:200], "input": "", "output": answer[:1000]})
     random.Random(0).shuffle(rows)
     path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows[:ANSWERS]))
+
+
+def row_texts(folder: Path) -> Iterator[str]:
+    """The texts of the rows of instructions, without the names of their fields."""
+    for path in sorted(folder.iterdir()):
+        for raw in chain.from_iterable(map(row_files.rows_of, row_files.ranges_of(path.name, path))):
+            yield from texts_of(raw.row)
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """All texts in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        yield from chain.from_iterable(map(texts_of, value.values() if isinstance(value, dict) else value))
 
 
 def told(spent: Spent) -> str:
