@@ -136,7 +136,7 @@ def test_a_document_of_a_language_without_a_model_stays_and_is_told(project: Pro
     assert russian in {record.text for record in project.records("corpus/clean")}
     metrics = project.metrics("clean")
     assert metrics["perplexity"]["unscored"] == {"ru": 1}
-    assert "1 documents in ru" in metrics["warnings"][0]
+    assert "1 document in ru" in metrics["warnings"][0]
 
 
 @built
