@@ -29,11 +29,15 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """A dialogue as ids of 32 bits; marks: one byte an id, 1 where it has a label; length: ids before anything was cut."""
+    """A dialogue as ids of 32 bits; marks: one byte an id, 1 where it has a label; length: ids before anything was cut.
+
+    trained: ids with a label; the first id of a row can have none.
+    """
 
     ids: bytes
     marks: bytes
     length: int
+    trained: int
 
     @property
     def input_ids(self) -> list[int]:
@@ -49,11 +53,6 @@ class Row:
     def truncated(self) -> bool:
         """Whether something was cut."""
         return len(self.marks) < self.length
-
-    @property
-    def trained(self) -> int:
-        """Tokens with a label; the first id of a row can have none."""
-        return self.marks.count(1, 1)
 
 
 def keys_of(messages: Sequence[Message]) -> tuple[str, str]:
@@ -90,10 +89,10 @@ class Encoder:
         if length > self.limit:
             segments = self._shortened(messages, segments, where)
         marks = b"".join([LABELLED[segment.trained] * len(segment.ids) for segment in segments])
-        row = Row(b"".join([segment.ids.data for segment in segments]), marks, length)
-        if not row.trained:
+        trained = sum([len(segment.ids) for segment in segments if segment.trained]) - marks.startswith(LABELLED[True])
+        if not trained:
             raise Unusable(NO_TRAINED_TOKEN)
-        return row
+        return Row(b"".join([segment.ids.data for segment in segments]), marks, length, trained)
 
     def _render(self, messages: Sequence[Message], where: str) -> list[Segment]:
         segments = self.renderer.render(messages, where=where)
