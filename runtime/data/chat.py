@@ -238,7 +238,7 @@ def stop_ids(template: Template, vocabulary: Vocabulary) -> tuple[int, ...]:
 
 def prompt_messages(template: Template, instruction: str, input: str = "", system: str = "") -> list[Message]:
     """The messages before the answer of an instruction row."""
-    content = f"{instruction}{template.instruction_input}{input}" if input else instruction
+    content = f"{instruction}{template.instruction_input}{input}" if instruction and input else instruction or input
     return [*([Message(SYSTEM, system)] if system else []), Message("user", content)]
 
 

@@ -66,6 +66,7 @@ def test_a_prompt_is_a_prefix_of_its_row_whatever_people_write(
 
 def test_instruction_and_input_share_a_turn(template: Template, vocabulary: Vocabulary) -> None:
     assert prompt_messages(template, "What?", "This.") == [Message("user", "What?\nThis.")]
+    assert prompt_messages(template, "", "This.") == prompt_messages(template, "This.") == [Message("user", "This.")]
     assert prompt_messages(template, "What?", "", "Be brief.") == [Message("system", "Be brief."), Message("user", "What?")]
     whole = render(template, vocabulary, [Message("user", "What?\nThis.")], generation_prompt=True)
     assert prompt_ids(template, vocabulary, "What?", "This.") == ids_of(whole)
