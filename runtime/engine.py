@@ -127,10 +127,11 @@ def _connected(placement: Placement) -> Iterator[Any]:
         return
     if placement.ray_address:
         _reach(placement.ray_address)
-    local = {} if placement.ray_address else {"num_cpus": placement.workers, "include_dashboard": False}
+    own = {"address": "local", "num_cpus": placement.workers, "include_dashboard": False}  # not one that happens to run here
+    cluster = {"address": placement.ray_address} if placement.ray_address else own
     code = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}  # every node sees the project and its environment under the same path
     try:
-        ray.init(address=placement.ray_address, log_to_driver=False, configure_logging=False, runtime_env=code, **local)
+        ray.init(log_to_driver=False, configure_logging=False, runtime_env=code, **cluster)
     except (ValueError, ConnectionError) as error:
         raise _unreached(placement.ray_address, error) from None
     try:
@@ -152,10 +153,11 @@ def _reach(address: str) -> None:
 
 def _unreached(address: str | None, error: Exception) -> EnvironmentFault:
     return EnvironmentFault(
-        f"no Ray cluster answers at {address}" if address else f"Ray cannot be started: {error}",
+        f"no Ray cluster lets this stage in at {address}" if address else f"Ray cannot be started: {error}",
         where="placement.yaml",
         reason=str(error),
-        fix="start it (`ray start --head`), mend launch.ray_address, or set launch.engine to processes",
+        fix="start it (`ray start --head`), mend launch.ray_address, or set launch.engine to processes; where it asks for a token, as "
+        "Ray's own clusters do from 2.59 on, set RAY_AUTH_MODE=token in the environment",
     )
 
 

@@ -69,10 +69,16 @@ def test_a_cluster_that_does_not_answer_is_told_at_once(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(engine, "_ray", lambda: SimpleNamespace(is_initialized=lambda: False, init=init))
     begun = time.monotonic()
-    with pytest.raises(EnvironmentFault, match=f"no Ray cluster answers at {re.escape(address)}") as fault:
+    with pytest.raises(EnvironmentFault, match=f"no Ray cluster lets this stage in at {re.escape(address)}") as fault:
         list(engine.each(str, [1], Placement(engine="ray", ray_address=address)))
     assert time.monotonic() - begun < engine.ANSWER
-    assert "launch.ray_address" in fault.value.fix
+    assert "launch.ray_address" in fault.value.fix and "RAY_AUTH_MODE" in fault.value.fix
+
+
+@pytest.mark.slow
+def test_without_an_address_a_cluster_that_runs_elsewhere_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    assert list(engine.each(abs, [-1, -2], Placement(workers=2, engine="ray"))) == [1, 2]
 
 
 @pytest.mark.slow
