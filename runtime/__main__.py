@@ -13,6 +13,7 @@ from pathlib import Path
 
 AT_ROOT = {"compare": "runtime.evaluation.compare", "gate": "runtime.evaluation.gate"}
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+UNMAPPED = "failed to map segment"  # the loader's words where there is no memory
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "DO_NOT_TRACK")
 
 
@@ -24,7 +25,9 @@ def main(arguments: Sequence[str]) -> int:
         _end_with_dvc()
     try:
         return _dispatch(arguments)
-    except ImportError as error:
+    except (ImportError, MemoryError) as error:
+        if isinstance(error, MemoryError) or UNMAPPED in str(error):
+            return _say(f"{' '.join(arguments)}: memory ran out while the program was loaded: raise ulimit -v", 1)
         return _say(f"{error.name} is not installed: activate the environment (`source .venv/bin/activate`, made by `make setup`)", 1)
 
 

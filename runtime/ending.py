@@ -4,9 +4,11 @@ import errno
 import json
 import os
 import re
+import resource
 import sys
 import traceback
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 
 from runtime.contracts.base import Contract
@@ -20,6 +22,9 @@ OF_THE_DISK = (
 )  # fmt: skip
 # Libraries that write files of their own say it in words: the system's, and those of MindRecord.
 IN_WORDS = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), os.strerror(errno.EFBIG), "No free disk")
+OF_MEMORY = (  # the loader's words, those of Zstandard, of threads, of the system and of C++
+    "failed to map segment from shared object", "not enough memory", "can't start new thread", os.strerror(errno.ENOMEM), "std::bad_alloc",
+)  # fmt: skip
 CUT_SHORT = re.compile(r"\d+ requested and \d+ written")  # NumPy's, without a number, where a write did not go through
 
 
@@ -36,7 +41,7 @@ def ended(contract: Contract) -> int:
             print(f"mindspec: {contract.name}: interrupted; nothing half-written is left, run it again", file=sys.stderr)
             _leave(log, {"kind": "interrupted"})
             return 130
-        fault = disk_fault(error)
+        fault = memory_fault(error) or disk_fault(error)
         return _refused(contract.name, fault, log) if fault else _failed(contract.name, log)
     return 0
 
@@ -46,13 +51,35 @@ def interrupted(error: BaseException | None) -> bool:
     return error is not None and (isinstance(error, KeyboardInterrupt) or interrupted(error.__cause__ or error.__context__))
 
 
+def memory_fault(error: BaseException) -> StageFault | None:
+    """The fault where memory ran out, in this process or a worker, however a library tells it; None for any other error."""
+    told = next((one for one in _chain(error) if isinstance(one, MemoryError) or _tells_of_memory(one)), None)
+    if told is None:
+        return None
+    limit, reason = resource.getrlimit(resource.RLIMIT_AS)[0], (str(told).strip().splitlines() or ["no more could be had"])[-1]
+    allowed = "" if limit == resource.RLIM_INFINITY else f"; a process may have {limit // 10**6} MB (ulimit -v)"
+    fix = "give the machine more memory, raise ulimit -v, or set launch.workers to fewer, then run it again; what was finished before stays"
+    return StageFault("memory ran out", f"experiments/{Path.cwd().name}", reason + allowed, fix)
+
+
+def _tells_of_memory(error: BaseException) -> bool:
+    return (isinstance(error, OSError) and error.errno == errno.ENOMEM) or any(words in str(error) for words in OF_MEMORY)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that it came of, the traceback that a worker sends along included."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
 def disk_fault(error: BaseException) -> StageFault | None:
     """The fault where it is the disk that refused; None for any other error."""
     fix = "make room, mend the rights or move away what stands there, then run it again; what was finished before stays"
     if isinstance(error, OSError) and error.errno in OF_THE_DISK:
-        return StageFault(error.strerror or str(error), where=str(error.filename or ""), fix=fix)
+        return StageFault(error.strerror or str(error), where=str(error.filename or f"experiments/{Path.cwd().name}"), fix=fix)
     if any(words in str(error) for words in IN_WORDS) or (isinstance(error, OSError) and CUT_SHORT.fullmatch(str(error))):
-        return StageFault(os.strerror(errno.ENOSPC), fix=fix)
+        return StageFault(os.strerror(errno.ENOSPC), where=f"experiments/{Path.cwd().name}", fix=fix)
     return None
 
 

@@ -7,6 +7,7 @@ small value. What a task writes may depend on the task alone, so that no number 
 import ctypes
 import multiprocessing
 import os
+import resource
 import signal
 import socket
 import sys
@@ -24,6 +25,7 @@ from runtime.placement import Placement
 T = TypeVar("T")
 R = TypeVar("R")
 
+LEAST_MEMORY = 600_000_000  # bytes of addresses; some 200 MB are libraries, and each thread sets 128 MB aside
 AHEAD = 2  # tasks that wait behind each worker: enough to keep it busy, few enough that results never pile up
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 RAY = "ray"
@@ -63,9 +65,22 @@ _KEPT: list[ProcessPoolExecutor] = []
 
 @contextmanager
 def _started(workers: int, threads: int) -> Iterator[ProcessPoolExecutor]:
+    _check_address_space()
     context = multiprocessing.get_context("spawn")  # forking a process in which libraries run threads can stop it dead
     with _threads_of_children(threads), ProcessPoolExecutor(workers, context, _begin, (os.getpid(),)) as pool:
         yield pool
+
+
+def _check_address_space() -> None:
+    """Raise StageFault where a pool could not start its threads: it would wait for them for ever."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
+        raise StageFault(
+            f"a process may have {limit // 10**6} MB of memory (ulimit -v), and workers need {LEAST_MEMORY // 10**6} MB each",
+            where="placement.yaml",
+            reason="workers whose threads do not start wait for each other for ever",
+            fix=f"ulimit -v {LEAST_MEMORY // 1000}, or set launch.workers to 1",
+        )
 
 
 def _in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int, threads: int) -> Iterator[R]:

@@ -18,6 +18,8 @@ class Terminal:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
+        if not stream.isatty():
+            tqdm.monitor_interval = 0  # of a thread that draws bars again, of which there is none
 
     def say(self, text: str) -> None:
         """Print a line, without breaking a progress bar."""
