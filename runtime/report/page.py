@@ -71,6 +71,7 @@ def content(evidence: Evidence, record: JSON) -> dict[str, Any]:
         "steps": {stage: len(curve.step) for stage, curve in evidence.curves.items()},
         "funnel": made,
         "funnel_drawing": funnel.drawing(made),
+        "mixed": "mix" in evidence.metrics,
         "mix": funnel.mix(evidence),
         "histograms": histograms.histograms(evidence),
         "dropped_examples": examples.dropped(evidence),

@@ -79,8 +79,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     # data
     "funnel": ("From raw files to training text", "从原始文件到训练文本"),
     "funnel_about": (
-        "UTF-8 bytes of each source after each step, to scale; the percentage is the change against the step before.",
-        "每个来源在每一步之后的 UTF-8 字节数，按比例绘制；百分比为相对上一步的变化。",
+        "UTF-8 bytes of each source after each step, to scale; the percentage is the change against the step before. "
+        "Pages lose their markup when they are cleaned.",
+        "每个来源在每一步之后的 UTF-8 字节数，按比例绘制；百分比为相对上一步的变化。网页的标记在清洗时去除。",
     ),
     "source": ("Source", "来源"),
     "all_sources": ("All sources", "全部来源"),

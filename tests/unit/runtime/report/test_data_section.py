@@ -117,3 +117,12 @@ def test_the_report_reads_every_stage_before_it() -> None:
 
     assert set(REPORT.inputs) == {one.output for one in BEFORE_REPORT}
     assert len(set(REPORT.inputs)) == len(BEFORE_REPORT)
+
+
+def test_of_data_alone_the_page_shows_what_has_been_measured(experiment: Path) -> None:
+    for name in ("mix", "split", "pretrain", "finetune", "evaluate"):
+        Path(f"metrics/{name}.json").unlink()
+    words = visible_in(parsed(page(experiment)), "en")
+    assert "No model has been evaluated." in words and "Mix: asked for and realised" not in words and "Bits per byte" not in words
+    with Path("plots/funnel.csv").open(newline="") as file:
+        assert list(dict.fromkeys(row["step"] for row in csv.DictReader(file))) == ["raw", "ingest", "clean", "dedup", "filter"]
