@@ -13,6 +13,7 @@ from typing import Any, Literal
 from compiler.codes import CODES
 from compiler.source import Path, Place, dotted
 from compiler.wording import Language, Said, in_language, listed, said
+from runtime.contracts.counting import counted
 
 Severity = Literal["error", "warning"]
 
@@ -143,7 +144,7 @@ def width(text: str) -> int:
 
 
 def _count(number: int, severity: Severity) -> Said:
-    return said(f"{number} {severity}{'s' * (number != 1)}", f"{number} 个{_SEVERITIES[severity].zh}")
+    return said(counted(number, severity), f"{number} 个{_SEVERITIES[severity].zh}")
 
 
 def _paint(text: str, tone: str) -> str:

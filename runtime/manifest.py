@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.atomic import files_below
+from runtime.contracts.counting import counted
 from runtime.faults import InputFault
 
 NAME = "manifest.json"
@@ -120,5 +121,5 @@ def verify(folder: Path) -> Manifest:
 def _differences(entry: Entry, path: Path) -> list[str]:
     size = path.stat().st_size
     if size != entry.bytes:
-        return [f"{entry.path} has {size} bytes, not {entry.bytes}"]
+        return [f"{entry.path} has {counted(size, 'byte')}, not {entry.bytes}"]
     return [] if sha256_of(path) == entry.sha256 else [f"{entry.path} has other content"]

@@ -25,6 +25,7 @@ from runtime import atomic, manifest, placement
 from runtime.compiled import JSON, Settings, read_json, read_yaml, validated
 from runtime.contracts import installed
 from runtime.contracts.base import Contract
+from runtime.contracts.counting import counted
 from runtime.faults import EnvironmentFault, StageFault
 from runtime.manifest import Manifest
 from runtime.terminal import Bar, Terminal
@@ -267,7 +268,7 @@ def _check_replaceable(final: Path) -> None:
         foreign = [path for path in here if path not in written and path != manifest.NAME]
     if foreign:
         raise StageFault(
-            f"no stage wrote {foreign[0]!r}" + (f" and {len(foreign) - 1} more files" if foreign[1:] else ""),
+            f"no stage wrote {foreign[0]!r}" + (f" and {counted(len(foreign) - 1, 'more file')}" if foreign[1:] else ""),
             where=str(final),
             reason="the result would replace all that is there",
             fix=f"move it elsewhere, or delete {final}",

@@ -8,6 +8,7 @@ from compiler.command.selected import compile_selected
 from compiler.pipeline import root_files, write
 from compiler.project import Project
 from compiler.wording import in_language, said
+from runtime.contracts.counting import counted
 
 add_arguments = add_experiment_arguments
 
@@ -23,7 +24,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
         sys.stdout.writelines(f"{path}\n" for path in changed)
         names, count = ", ".join(one.spec.name for one in compiled), len(changed)
         told = said(
-            f"{names}: {count or 'no'} file{'s' * (count != 1)} changed",
+            f"{names}: {counted(count, 'file') if count else 'no files'} changed",
             f"{names}：{f'更新了 {count} 个文件' if count else '没有文件需要更新'}",
         )
         print(in_language(told), file=sys.stderr)

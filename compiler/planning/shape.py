@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from compiler.planning.memory_job import Recompute
 from compiler.spec.train import Layout
+from runtime.contracts import counting
 
 RECOMPUTE: tuple[Recompute, ...] = ("none", "selective", "full")
 Weight = tuple[bool, bool, bool, int, int]
@@ -50,5 +51,5 @@ def gigabytes(count: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural unless it is one."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    """A number with its noun, in the plural unless it is one, and marks between thousands."""
+    return counting.counted(number, noun, form=",")

@@ -20,6 +20,7 @@ from compiler.spec import Spec
 from compiler.spec.declare import DOC_ZH_KEY, TYPE_KEY
 from compiler.validate.described import TYPE_NAMES, describe, show
 from compiler.wording import Said, listed, said
+from runtime.contracts.counting import counted
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -304,7 +305,7 @@ def _range(schema: Schema) -> Said:
         least, most = schema.get("minItems"), schema.get("maxItems")
         if least == most:
             return said(f"write {least} values", f"请写 {least} 个值")
-        return said(f"write at least {least} value{'s' * (least != 1)}", f"请至少写 {least} 个值")
+        return said(f"write at least {counted(least or 0, 'value')}", f"请至少写 {least} 个值")
     limits = listed(said(f"{word} {show(schema[key])}", f"{word.zh} {show(schema[key])}") for key, word in _LIMITS.items() if key in schema)
     return said(f"choose a value: {limits}", f"请取值：{limits.zh}")
 

@@ -16,6 +16,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from runtime.contracts.counting import counted
 from runtime.contracts.filter import Classifier
 from runtime.data.ordering import fingerprint, unit
 from runtime.faults import StageFault
@@ -164,8 +165,8 @@ def train(parameters: Classifier, path: Path) -> tuple[Model, dict[str, Any]]:
 def _refuse_useless(parameters: Classifier, told: dict[str, Any]) -> None:
     if told["accuracy"] <= told["accuracy_of_commonest_label"]:
         raise StageFault(
-            f"the classifier names the label of {told['accuracy']:.1%} of {told['held_out']} held-out rows, no more than naming the "
-            f"commonest label for each: {told['accuracy_of_commonest_label']:.1%}",
+            f"the classifier names the label of {told['accuracy']:.1%} of {counted(told['held_out'], 'held-out row')}, no more than naming "
+            f"the commonest label for each: {told['accuracy_of_commonest_label']:.1%}",
             where=parameters.rows,
             reason="what it keeps would be chance",
             fix="label more rows, or labels that their first characters tell apart (classifier.characters says how many are read)",

@@ -15,6 +15,7 @@ import orjson
 from numpy.typing import NDArray
 
 from runtime import engine, records
+from runtime.contracts.counting import counted
 from runtime.contracts.format import Format
 from runtime.data import chat, dialogue_parts, encode_rows, encoding, masked_text, provenance, real_floor, row_files, row_index, row_scratch
 from runtime.data.chat import IGNORED, Template
@@ -211,7 +212,9 @@ def write_dropped(stage: Stage[Format], rows: Collected) -> None:
             for bad in sorted((stage.scratch / "rows").glob("bad-*.jsonl")):
                 file.write(bad.read_bytes())
         if found.bad:
-            stage.terminal.say(f"warning: {found.bad} of {sum(one.read for one in rows.done.values())} rows are in {QUARANTINE}")
+            stage.terminal.say(
+                f"warning: {found.bad} of {counted(sum(one.read for one in rows.done.values()), 'row')} put into {QUARANTINE}"
+            )
 
 
 def state(stage: Stage[Format], vocabulary: Vocabulary, rows: Collected, counts: dict[str, int]) -> None:

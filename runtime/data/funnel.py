@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from runtime.contracts.counting import counted
 from runtime.data.spread import Spread
 from runtime.faults import StageFault
 from runtime.records import Record
@@ -135,7 +136,7 @@ class Funnel:
         """Set the stage's counts, facts and metrics and write `dropped.jsonl` and `sample.jsonl`. Raises StageFault if nothing is left."""
         if self.total.documents_out == 0:
             raise StageFault(
-                f"none of {self.total.documents_in} documents is left",
+                f"none of {counted(self.total.documents_in, 'document')} is left",
                 where=stage.contract.config,
                 reason=self.total.reasons() or "there was none to begin with",
                 fix="loosen the settings of this stage, or mend the sources",

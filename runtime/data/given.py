@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.contracts import vocabulary_file
+from runtime.contracts.counting import counted
 from runtime.contracts.tokenizer import Tokenizer
 from runtime.contracts.vocabulary_file import Pieces, Resolved
 from runtime.data import encoding
@@ -85,7 +86,7 @@ def _check(pieces: Pieces, found: Resolved, parameters: Tokenizer) -> None:
         raise StageFault(f"tokenizer.special_tokens.ids: {shown} is taken by another piece", where=WHERE, fix=f"count from {pieces.size}")
     if found.size != parameters.vocab_size:
         raise StageFault(
-            f"the tokenizer has {found.size} ids, vocab_size is {parameters.vocab_size}",
+            f"the tokenizer has {counted(found.size, 'id')}, vocab_size is {parameters.vocab_size}",
             where=WHERE,
             reason="the embedding of the language model would not match",
             fix=f"set tokenizer.vocab_size to {found.size}",
@@ -98,7 +99,8 @@ def warnings(held_out: Coverage, probes: list[str]) -> list[str]:
     if held_out.changed:
         lost, all = held_out.lost.total(), held_out.characters
         shown = held_out.most_lost(LOSS_SHOWN)
-        found.append(f"{held_out.changed} validation documents change; {lost} of {all} characters do not come back: {shown!r}")
+        changed, characters = counted(held_out.changed, "validation document"), counted(all, "character")
+        found.append(f"changed: {changed}; {lost} of {characters} do not come back: {shown!r}")
     if probes:
         found.append(f"these texts change when they are encoded and decoded: {', '.join(map(repr, probes))}")
     return found
@@ -108,7 +110,8 @@ def check_losses(held_out: Coverage, parameters: Tokenizer) -> None:
     """Raise StageFault where a given tokenizer rewrites too much of the held-out text."""
     if held_out.lost.total() > CHANGED_LIMIT * held_out.characters:
         raise StageFault(
-            f"{held_out.lost.total()} of {held_out.characters} validation characters do not come back: {held_out.most_lost(LOSS_SHOWN)!r}",
+            f"{held_out.lost.total()} of {counted(held_out.characters, 'validation character')} do not come back: "
+            f"{held_out.most_lost(LOSS_SHOWN)!r}",
             where=str(parameters.path),
             reason=f"the tokenizer rewrites more than {CHANGED_LIMIT:.0%} of the text, and a model would never learn to write it",
             fix="give a tokenizer without such a normaliser, or normalise the text in data.pretrain.clean",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.contracts.counting import counted
 from runtime.faults import StageFault
 
 Numbers = NDArray[np.int64]
@@ -57,9 +58,11 @@ def divide(looks: Looks, share: float, by: str) -> Sides:
 
 
 def _too_few(count: int, by: str) -> StageFault:
-    what = "distinct documents" if by == "document" else "files without a text in common"
+    what = counted(count, "distinct document")
+    if by == "file":
+        what = f"{counted(count, 'file')} without a text in common"
     return StageFault(
-        f"the mix has {count} {what}, too few for a training and a validation set",
+        f"the mix has {what}, too few for a training and a validation set",
         where="config/split.yaml",
         fix="add text, or raise the budget in data.pretrain.mix" + ("" if by == "document" else ", or set data.pretrain.split.by=document"),
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runtime import engine, records
+from runtime.contracts.counting import counted
 from runtime.contracts.ingest import SUFFIXES, Ingest, Source
 from runtime.data import pieces, provenance, quarantine
 from runtime.data.decoding import Hints
@@ -151,7 +152,7 @@ def _refuse_faulty(name: str, source: Source, settings: Ingest, flow: Flow, bad:
     bad.refuse_above(name, flow.documents_in, settings)
     if flow.documents_out == 0:
         raise StageFault(
-            f"the source {name} has no text: {flow.documents_in} documents seen, none kept",
+            f"the source {name} has no text: {counted(flow.documents_in, 'document')} seen, none kept",
             where=source.path,
             reason=flow.reasons() or "its files have no rows",
             fix=f"{_way_out(flow)}, or take data.pretrain.sources.{name} out of the spec",

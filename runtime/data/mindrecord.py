@@ -16,6 +16,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from runtime.contracts.counting import counted
 from runtime.data import mindrecord_pages
 from runtime.data.mindrecord_library import Reader, Writer
 from runtime.faults import StageFault
@@ -57,7 +58,9 @@ def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, 
         count += len(given)
     if count < shards:
         raise StageFault(
-            f"{split} has {count} rows for {shards} shards", reason="a shard would be empty", fix="lower pack.shards, or give more text"
+            f"{split} has {counted(count, 'row')} for {counted(shards, 'shard')}",
+            reason="a shard would be empty",
+            fix="lower pack.shards, or give more text",
         )
     for file, writer, digest in zip(files, writers, digests, strict=True):
         _finish(folder, file, writer)
@@ -168,9 +171,9 @@ def _compare(folder: Path, file: str, columns: tuple[str, ...], expected: Digest
         found.update({name: np.frombuffer(row[name], "<i4")[np.newaxis] for name in columns})
     if found.value != expected.value:
         raise StageFault(
-            f"{found.rows} rows come back of {expected.rows}"
+            f"{found.rows} of {counted(expected.rows, 'row')} came back"
             if found.rows != expected.rows
-            else f"other values come back in {expected.rows} rows",
+            else f"other values come back in {counted(expected.rows, 'row')}",
             where=file,
             reason="MindRecord dropped or changed rows",
             fix="report this as a bug of the pack stage",

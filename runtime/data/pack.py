@@ -15,6 +15,7 @@ import zstandard
 
 from runtime import records
 from runtime.contracts import pack
+from runtime.contracts.counting import counted
 from runtime.contracts.pack import PAD, WHOLE, Pack, columns_of
 from runtime.data import encoded, mindrecord, pack_dialogues, row_samples
 from runtime.data.encoded import Encoded
@@ -182,7 +183,8 @@ def at_least_one(blocks: Iterator[Block], split: str, part: PackedCorpus) -> Ite
     cutter = part.cutter
     if not cutter.rows:
         raise StageFault(
-            f"{split} has {cutter.tokens} tokens in {cutter.documents} documents: not one row of {cutter.seq_length + 1}",
+            f"{split} has {counted(cutter.tokens, 'token')} in {counted(cutter.documents, 'document')}: "
+            f"not one row of {cutter.seq_length + 1}",
             where=f"corpus/split/{split}",
             reason="nothing could be trained or scored",
             fix="give more text, a larger data.pretrain.split.validation, or a smaller model.seq_length",

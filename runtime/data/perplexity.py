@@ -15,6 +15,7 @@ from typing import Any
 
 from runtime import engine, records
 from runtime.contracts.clean import Clean, Perplexity
+from runtime.contracts.counting import counted
 from runtime.data import language_model, parts
 from runtime.data.funnel import Funnel
 from runtime.data.language import primary
@@ -132,4 +133,4 @@ def _warnings(unscored: dict[str, int]) -> list[str]:
         return []
     names = ", ".join(name or "no known language" for name in unscored)
     lacks = "it" if len(unscored) == 1 else "them"
-    return [f"{sum(unscored.values())} documents in {names} were not scored: the reference has no text in {lacks}"]
+    return [f"not scored: {counted(sum(unscored.values()), 'document')} in {names}; the reference has no text in {lacks}"]

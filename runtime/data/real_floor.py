@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.contracts.counting import counted
 from runtime.contracts.format import Format
 from runtime.data import row_index
 from runtime.data.ordering import rank
@@ -60,7 +61,11 @@ def told(stage: Stage[Format], entries: Entries, before: NDArray[Any], after: ND
     written = synthetic_sources(parameters)[chosen["source"]]
     ids = chosen["ids"].astype(np.int64)
     left_out = len(before) - len(after)
-    warnings = [f"{left_out} synthetic rows are left out: data.instruct.synthetic_max={parameters.synthetic_max}"] if left_out else []
+    warnings = (
+        [f"left out: {counted(left_out, 'synthetic row')}, since data.instruct.synthetic_max={parameters.synthetic_max}"]
+        if left_out
+        else []
+    )
     for warning in warnings:
         stage.terminal.say(f"warning: {warning}")
     shares = {"rows": round(float(written.mean()), 6), "tokens": round(float(ids[written].sum() / ids.sum()), 6)}

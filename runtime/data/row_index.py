@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.contracts.counting import counted
 from runtime.data.ordering import rank
 from runtime.faults import StageFault
 
@@ -66,7 +67,7 @@ def split_rows(entries: Entries, share: float, seed: int) -> NDArray[np.bool_]:
     validation = chosen[group]
     if validation.all() or not validation.any():
         raise StageFault(
-            f"{len(entries)} usable rows with {len(prompts)} different prompts cannot be split",
+            f"{counted(len(entries), 'usable row')} with {counted(len(prompts), 'different prompt')} cannot be split",
             where="config/format.yaml",
             reason="training and validation each need a row, and share no prompt",
             fix="give more rows, with different prompts",

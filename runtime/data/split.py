@@ -21,6 +21,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from runtime import engine, records
+from runtime.contracts.counting import counted
 from runtime.contracts.split import Split
 from runtime.data import holding_out, overlap
 from runtime.data.funnel import Funnel
@@ -208,7 +209,7 @@ def refuse_overlap(parameters: Split, shared: dict[str, Any]) -> None:
 def _too_much(parameters: Split, shared: dict[str, Any]) -> str:
     return (
         f"{shared['share']:.1%} of the runs of {shared['ngram']} tokens in the validation set are in the training set too, more than "
-        f"{parameters.overlap.limit:.1%}; {shared['documents_mostly_seen']} documents are mostly there"
+        f"{parameters.overlap.limit:.1%}; mostly there: {counted(shared['documents_mostly_seen'], 'document')}"
     )
 
 

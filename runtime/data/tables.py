@@ -7,6 +7,7 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
+from runtime.contracts.counting import counted
 from runtime.data.decoding import Codec, without_marks
 from runtime.data.json_rows import WRONG_TYPE, Row, no_field
 from runtime.data.lines import Line, decoded, lines_of, placed
@@ -44,7 +45,7 @@ def _rows(values: "list[str] | Row | Unreadable", names: list[str], field: str, 
     elif len(values) == len(names):
         yield Row(values[names.index(field)], lines.first, lines.size, lines.marks)
     elif values:
-        message = f"the row has {len(values)} fields, but the table has {len(names)} columns"
+        message = f"the row has {counted(len(values), 'field')}, but the table has {counted(len(names), 'column')}"
         fix = "put a field that holds the delimiter or a line end into quotes, or set `delimiter` of the source"
         yield lines.bad(Unreadable(message, fix=fix, kind=WRONG_COLUMNS))
 

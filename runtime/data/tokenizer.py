@@ -15,6 +15,7 @@ from typing import Any
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
+from runtime.contracts.counting import counted
 from runtime.contracts.tokenizer import Tokenizer
 from runtime.data import encoding, given
 from runtime.data.coverage import Coverage, measure, sum_of
@@ -70,7 +71,7 @@ def _refusal(error: str, parameters: Tokenizer) -> StageFault:
         return StageFault("no training text", where="corpus/split/train", fix="widen the filters of data.pretrain, or give more text")
     if most := re.search(r"value <= (\d+)", error):
         return StageFault(
-            f"vocab_size is {asked}, the training documents give at most {most[1]} pieces",
+            f"vocab_size is {asked}, the training documents give at most {counted(int(most[1]), 'piece')}",
             where=where,
             reason="the rest of the embedding would never be trained",
             fix=f"set tokenizer.vocab_size to at most {most[1]}, or use more text",
@@ -127,11 +128,11 @@ def check_round_trip(vocabulary: Vocabulary, parameters: Tokenizer, held_out: Co
     if parameters.path is not None:
         given.check_losses(held_out, parameters)
     elif parameters.byte_fallback and (lossy or held_out.changed):
-        shown = f"{held_out.changed} validation documents, and of the probes {lossy!r}, change when they are encoded and decoded"
+        shown = f"{counted(held_out.changed, 'validation document')}, and of the probes {lossy!r}, change when they are encoded and decoded"
         raise StageFault(shown, where="tokenizer", reason="the tokenizer loses text", fix="report this as a bug of the tokenizer stage")
     if held_out.unknown > UNKNOWN_LIMIT * held_out.tokens:
         raise StageFault(
-            f"{held_out.unknown} of {held_out.tokens} validation tokens are unknown",
+            f"{held_out.unknown} of {counted(held_out.tokens, 'validation token')} unknown",
             where="corpus/split/validation",
             reason=f"more than {UNKNOWN_LIMIT:.0%} of held-out text is lost",
             fix="set tokenizer.byte_fallback to true, or raise tokenizer.character_coverage"
@@ -240,7 +241,7 @@ def write(folder: Path, model: bytes, parameters: Tokenizer) -> Vocabulary:
     processor = SentencePieceProcessor(model_proto=model)
     if processor.get_piece_size() != parameters.vocab_size:
         raise StageFault(
-            f"the model has {processor.get_piece_size()} pieces, vocab_size is {parameters.vocab_size}",
+            f"the model has {counted(processor.get_piece_size(), 'piece')}, vocab_size is {parameters.vocab_size}",
             where="config/tokenizer.yaml",
             reason="the embedding of the language model would not match",
             fix=f"set tokenizer.vocab_size to {processor.get_piece_size()}",

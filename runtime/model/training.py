@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.contracts.counting import counted
 from runtime.faults import StageFault
 from runtime.manifest import Manifest
 from runtime.model import context
@@ -120,7 +121,7 @@ def check_data(config: YAML, packed: Manifest, split: str = "train") -> None:
     _check_special_ids(model, packed, where)
     if rows < batch:
         raise StageFault(
-            f"{rows} rows are fewer than one batch of {batch}",
+            f"{counted(rows, 'row')}, fewer than one batch of {batch}",
             where=where,
             reason="a batch holds micro_batch x accumulation rows; an incomplete one is dropped, so no step would be made",
             fix="use more data, a smaller micro_batch or less accumulation",
@@ -216,13 +217,13 @@ def _check(training: Training, steps: int) -> None:
     numbers = [step.number for step in training.steps]
     if numbers != list(range(1, steps + 1)):
         raise StageFault(
-            f"{len(numbers)} steps were made, {steps} were asked for",
+            f"{counted(len(numbers), 'step')} made, {steps} asked for",
             reason="the data ended early or the training went on, so the schedule is not the one recorded",
             fix="look at the end of the stage's log",
         )
     if all(step.skipped for step in training.steps):
         raise StageFault(
-            f"all {steps} steps overflowed and were skipped",
+            f"none of {counted(steps, 'step')} was taken: each overflowed and was skipped",
             reason="no update was made: the weights are those the training began with",
             fix="lower loss_scale.initial; a dynamic scale halves at each overflow",
         )

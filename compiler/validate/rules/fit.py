@@ -17,6 +17,7 @@ from compiler.spec.train import Layout
 from compiler.validate.rules.layout import as_written, fitting_layouts
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, in_language, said
+from runtime.contracts.counting import counted
 
 RULES = Rules()
 
@@ -104,7 +105,7 @@ def some_layout_fits(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 
 
 def _devices_of(spec: Spec) -> str:
-    return f"{spec.device.count} device{'s' * (spec.device.count != 1)}"
+    return counted(spec.device.count, "device")
 
 
 def _too_large(spec: Spec, found: Search) -> Diagnostic:

@@ -10,6 +10,7 @@ from compiler.spec import Spec
 from compiler.validate.rules.files import missing_plain_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import listed, said
+from runtime.contracts.counting import counted
 from runtime.contracts.tokenizer import PATTERNS
 from runtime.contracts.vocabulary_file import NoVocabulary, Pieces, visible
 
@@ -74,7 +75,7 @@ def size_is_the_files(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "MS0453",
             said(
-                f"{spec.tokenizer.vocab_size} ids, but the file has {size}",
+                f"{counted(spec.tokenizer.vocab_size, 'id')}, but the file has {size}",
                 f"写的是 {spec.tokenizer.vocab_size} 个编号，文件中有 {size} 个",
             ),
             path=("tokenizer", "vocab_size"),

@@ -15,6 +15,7 @@ from compiler.validate.rules.data import repeated
 from compiler.validate.rules.registry import Rules
 from compiler.validate.rules.train import trainings
 from compiler.wording import Said, said
+from runtime.contracts.counting import counted
 
 RULES = Rules()
 
@@ -40,7 +41,7 @@ def layout_uses_all_devices(spec: Spec, _tree: SourceTree) -> Iterator[Diagnosti
     yield Diagnostic(
         "MS0361",
         said(
-            f"{names}: {terms} = {product(layout)}, but {count} device{'s' * (count != 1)}",
+            f"{names}: {terms} = {product(layout)}, but {counted(count, 'device')}",
             f"{names}：{terms} = {product(layout)}，但只有 {count} 个设备",
         ),
         path=("parallel",),
@@ -108,7 +109,7 @@ def pipeline_fits(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "MS0363",
             said(
-                f"{layout.micro_batches} micro batch{'es' * (layout.micro_batches != 1)}, but {layout.pipeline} pipeline stages",
+                f"{counted(layout.micro_batches, 'micro batch', 'micro batches')}, but {layout.pipeline} pipeline stages",
                 f"只有 {layout.micro_batches} 个微批，但有 {layout.pipeline} 个流水线阶段",
             ),
             path=("parallel", "micro_batches"),
@@ -124,7 +125,7 @@ def pipeline_fits(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "MS0363",
             said(
-                f"{spec.model.num_layers} layers do not divide into {layout.pipeline} stages",
+                f"model.num_layers = {spec.model.num_layers} does not divide into {layout.pipeline} stages",
                 f"{spec.model.num_layers} 层不能均分为 {layout.pipeline} 个阶段",
             ),
             path=("parallel", "pipeline"),
@@ -285,8 +286,7 @@ def device_list_matches(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "MS0365",
             said(
-                f"{listed} device id{'s' * (listed != 1)} x {device.nodes} node{'s' * (device.nodes != 1)} = {listed * device.nodes}, "
-                f"but count is {device.count}",
+                f"{counted(listed, 'device id')} x {counted(device.nodes, 'node')} = {listed * device.nodes}, but count is {device.count}",
                 f"{listed} 个设备编号 x {device.nodes} 个节点 = {listed * device.nodes}，但 count 为 {device.count}",
             ),
             path=("device", "device_ids"),

@@ -11,6 +11,7 @@ from compiler.spec import Spec
 from compiler.spec.model import Model
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, said
+from runtime.contracts.counting import counted
 
 RULES = Rules()
 
@@ -90,7 +91,7 @@ def heads_share_evenly(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     if heads % shared:
         yield Diagnostic(
             "MS0302",
-            said(f"{heads} heads cannot share {shared} key/value heads", f"{heads} 个头无法平均共享 {shared} 个键值头"),
+            said(f"{counted(heads, 'head')} cannot share {shared} key/value heads", f"{heads} 个头无法平均共享 {shared} 个键值头"),
             path=("model", "num_kv_heads"),
             reason=said(
                 "each key/value head serves the same number of heads; the graph would fail to compile",

@@ -15,6 +15,7 @@ from compiler.validate.rules.data import SOURCES, both
 from compiler.validate.rules.files import missing_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, said
+from runtime.contracts.counting import counted
 from runtime.contracts.patterns import below_fixed, files_below, fixed_folder, is_pattern
 
 RULES = Rules()
@@ -61,7 +62,7 @@ def lines_fit_into_documents(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
         yield Diagnostic(
             "MS0403",
             said(
-                f"a document of {ingest.max_document_bytes} bytes is shorter than a line of {ingest.max_line_bytes}",
+                f"a document of {counted(ingest.max_document_bytes, 'byte')} is shorter than a line of {ingest.max_line_bytes}",
                 f"文档上限 {ingest.max_document_bytes} 字节小于行上限 {ingest.max_line_bytes} 字节",
             ),
             path=("data", "pretrain", "ingest", "max_document_bytes"),

@@ -13,6 +13,7 @@ from compiler.spec import Spec
 from compiler.spec.data.mixing import Mix, text_bytes
 from compiler.validate.rules.registry import Rules
 from compiler.wording import said
+from runtime.contracts.counting import counted
 
 RULES = Rules()
 
@@ -32,7 +33,7 @@ def text_fills_a_batch(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "MS0393",
             said(
-                f"{budget} bytes of text, but one update reads {rows} rows x {length} ids = {rows * length}",
+                f"{counted(budget, 'byte')} of text, but one update reads {counted(rows, 'row')} x {length} ids = {rows * length}",
                 f"文本只有 {budget} 字节，但一次更新要读 {rows} 行 x {length} 个标识 = {rows * length}",
             ),
             path=_budget_field(spec.data.pretrain.mix),
@@ -65,7 +66,7 @@ def text_is_not_worn_out(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
                 "repeated that often, text is learned by heart: the training loss falls on while the validation loss rises",
                 "重复次数过多时模型只会背诵：训练损失继续下降，验证损失却在上升",
             ),
-            fix=said(f"give more text, or at most {max(1, most)} steps", f"增加文本，或最多训练 {max(1, most)} 步"),
+            fix=said(f"give more text, or at most {counted(max(1, most), 'step')}", f"增加文本，或最多训练 {max(1, most)} 步"),
             severity="warning",
         )
 

@@ -8,6 +8,7 @@ from compiler.source import Path, SourceTree
 from compiler.spec import Spec
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, said
+from runtime.contracts.counting import counted
 
 RULES = Rules()
 
@@ -44,7 +45,7 @@ def vocabulary_holds_the_reserved(spec: Spec, _tree: SourceTree) -> Iterator[Dia
         yield Diagnostic(
             "MS0327",
             said(
-                f"{spec.tokenizer.vocab_size} pieces, but {count} = {reserved} are reserved",
+                f"{counted(spec.tokenizer.vocab_size, 'piece')}, but {count} = {reserved} are reserved",
                 f"词表大小为 {spec.tokenizer.vocab_size}，但已保留 {zh} = {reserved} 个",
             ),
             path=("tokenizer", "vocab_size"),

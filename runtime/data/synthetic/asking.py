@@ -13,6 +13,7 @@ from itertools import count
 from threading import Event, Lock
 
 from runtime.contracts import synthesize
+from runtime.contracts.counting import counted
 from runtime.data.synthetic.endpoint import KEPT, Endpoint, Trouble
 from runtime.data.synthetic.exchange import Answer, Price, Request
 from runtime.data.synthetic.limits import Ledger, Pace, backoff
@@ -41,9 +42,9 @@ class Tally:
     def told(self) -> str:
         """The counts as a phrase."""
         reasons = ", ".join(f"{reason}: {number}" for reason, number in sorted(self.repeated.items()))
-        return f"{self.sent} requests sent, {self.cached} answers kept from before, {self.repeated.total()} repeats" + (
-            f" ({reasons})" if reasons else ""
-        )
+        sent, kept = counted(self.sent, "request"), counted(self.cached, "answer")
+        told = f"{sent} sent, {kept} kept from before, {counted(self.repeated.total(), 'repeat')}"
+        return f"{told} ({reasons})" if reasons else told
 
 
 @dataclass(frozen=True)

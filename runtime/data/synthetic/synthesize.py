@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from runtime import atomic
+from runtime.contracts.counting import counted
 from runtime.contracts.synthesize import Endpoint, Recipe, Synthesize
 from runtime.data import provenance
 from runtime.data.funnel import EXAMPLES
@@ -55,7 +56,7 @@ def run(stage: Stage[Synthesize]) -> None:
     _write_lines(stage.out / SAMPLE, (row for name, batch in batches.items() for row in _sample(name, batch.made)))
     told = {name: summary(recipes[name], batch) for name, batch in batches.items()}
     short = {name: one for name, one in told.items() if one["ended"] != "count"}
-    warnings = [f"{name}: {one['rows']} of {one['wanted']} rows; {WHY[one['ended']]}" for name, one in short.items()]
+    warnings = [f"{name}: {one['rows']} of {counted(one['wanted'], 'row')}; {WHY[one['ended']]}" for name, one in short.items()]
     for warning in warnings:
         stage.terminal.say(f"warning: {warning}")
     stage.counts = {"rows": sum(len(batch.made) for batch in batches.values())}
@@ -112,7 +113,7 @@ def _refuse_short(name: str, recipe: Recipe, batch: Batch) -> None:
         return
     reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(batch.dropped.items()))
     raise StageFault(
-        f"{name}: {len(batch.made)} of {recipe.count} rows after {len(batch.written)} requests; {WHY[batch.ended]}",
+        f"{name}: {len(batch.made)} of {counted(recipe.count, 'row')} after {counted(len(batch.written), 'request')}; {WHY[batch.ended]}",
         where="config/synthesize.yaml",
         reason=f"dropped: {reasons}" if reasons else "",
         fix=f"{MEND[batch.ended]}; incomplete: keep takes what there is; {KEPT}",

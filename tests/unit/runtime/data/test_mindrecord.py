@@ -121,7 +121,7 @@ def test_a_large_file_gets_room_for_its_table_of_pages(tmp_path: Path) -> None:
 def test_rows_that_do_not_come_back_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes = Writer.write
     monkeypatch.setattr(Writer, "write", lambda writer, rows: writes(writer, {"input_ids": rows["input_ids"][1:]}))
-    with pytest.raises(StageFault, match="49 rows come back of 50"):
+    with pytest.raises(StageFault, match="49 of 50 rows came back"):
         write(tmp_path / "a")
     monkeypatch.setattr(Writer, "write", lambda writer, rows: writes(writer, {"input_ids": rows["input_ids"][::-1]}))
     with pytest.raises(StageFault, match="other values come back in 50 rows"):
@@ -167,7 +167,7 @@ def test_a_file_that_is_laid_out_otherwise_is_read_by_the_library(tmp_path: Path
     assert write(tmp_path / "a").rows == 50
     writes = Writer.write
     monkeypatch.setattr(Writer, "write", lambda writer, rows: writes(writer, {"input_ids": rows["input_ids"][1:]}))
-    with pytest.raises(StageFault, match="49 rows come back of 50"):
+    with pytest.raises(StageFault, match="49 of 50 rows came back"):
         write(tmp_path / "b")
 
 

@@ -59,7 +59,7 @@ def divide(folder: Path) -> Divide:
 )
 def test_a_text_is_on_one_side_and_once_in_validation(divide: Divide, texts: list[str], share: float, seed: int) -> None:
     if len({fingerprint(text) for text in texts}) < 2:
-        with pytest.raises(StageFault, match="distinct documents"):
+        with pytest.raises(StageFault, match="distinct document"):
             divide(documents(texts), share, seed)
         return
     train, validation, repeats = divide(documents(texts), share, seed)
@@ -132,7 +132,7 @@ def test_by_file_files_with_a_text_in_common_stay_together(divide: Divide) -> No
 
 
 def test_a_single_file_cannot_be_divided_by_file(divide: Divide) -> None:
-    with pytest.raises(StageFault, match="1 files without a text in common") as fault:
+    with pytest.raises(StageFault, match="1 file without a text in common") as fault:
         divide(of_files(1, 9), 0.1, 1, by="file")
     assert "split.by=document" in fault.value.fix
 

@@ -91,7 +91,7 @@ def test_without_byte_fallback_dropped_characters_are_listed_and_too_many_unknow
     metrics = experiment.run(CONTRACT, **lossy)
     assert "☃" in metrics["characters"]["most_frequent_without_piece"]
     experiment.corpus(documents + rare, [Record("v", "☃ ☃ ☃ fox", "english")])
-    with pytest.raises(StageFault, match=r"\d of \d+ validation tokens are unknown"):
+    with pytest.raises(StageFault, match=r"\d of \d+ validation tokens? unknown"):
         experiment.run(CONTRACT, **lossy)
 
 

@@ -62,7 +62,7 @@ def test_accumulation_reaches_the_training_cell_through_its_own_key() -> None:
         (packed(length=8), "rows hold 8 ids, the model takes 8"),
         (packed(vocabulary=101), "the tokenizer has 101 pieces, the model 100"),
         (packed(pad=3), "pad is 3 in the rows, 0 in the model"),
-        (packed(rows=3), "3 rows are fewer than one batch of 4"),
+        (packed(rows=3), "3 rows, fewer than one batch of 4"),
     ],
 )
 def test_data_that_does_not_fit_is_refused_before_the_first_step(data: Manifest, message: str) -> None:
