@@ -48,7 +48,9 @@ def whole(stages: Mapping[str, Tree], only: str | None) -> Iterator[Table]:
     """Sources against the stages of the corpus: documents and MB that leave each, tokens at the end; then the rows of instructions."""
     flows = {name: metrics for name, metrics in stages.items() if is_flow(metrics)}
     if flows:
-        yield _corpus(flows, _mapping(stages.get(PACKED, {}).get("train_by_source")), only)
+        packed = _mapping(stages.get(PACKED, {}).get("train_by_source"))
+        yield _corpus(flows, packed, only)
+        yield from _shares(_mapping(stages.get("mix", {}).get("mix")), str(stages.get("mix", {}).get("unit", "bytes")), packed, only)
     for name, metrics in stages.items():
         if name not in flows and not (name == PACKED and flows):
             yield from stage(name, metrics, only)
@@ -76,6 +78,25 @@ def _corpus(flows: Mapping[str, Tree], tokens: Tree, only: str | None) -> Table:
         table.add_section()
         table.add_row(in_language(ALL), *(_cell(one) for one in _ends(list(flows.values()))), *count)
     return table
+
+
+def _shares(mix: Tree, unit: str, packed: Tree, only: str | None) -> Iterator[Table]:
+    """What each source was to give beside what it gives: by the estimates of the mix, and by the tokens that are trained on."""
+    names = [name for name in mix if only in (None, name)]
+    if not packed or not names:
+        return
+    title = said(f"shares: asked and in the mix by {unit}, in training by tokens", f"比例：要求与混合按{_UNIT[unit]}，训练按词元")
+    table = Table(in_language(said("source", "来源")), box=box.SIMPLE_HEAD, title=in_language(title))
+    for head in (said("asked", "要求"), said("in the mix", "混合后"), said("trained tokens", "训练词元"), said("difference", "相差")):
+        table.add_column(in_language(head), justify="right")
+    for name in names:
+        asked, mixed = (_mapping(mix[name]).get(key, 0.0) for key in ("target_share", "share"))
+        trained = _mapping(packed.get(name)).get("share_of_tokens", 0.0)
+        table.add_row(name, *(f"{share:.2%}" for share in (asked, mixed, trained)), f"{100 * (trained - asked):+.2f}")
+    yield table
+
+
+_UNIT = {"bytes": "字节", "tokens": "词元（估计）"}
 
 
 def _ends(flows: Sequence[Tree]) -> list[tuple[Any, Any]]:

@@ -302,3 +302,15 @@ def test_a_terminal_without_colours_gets_marks(folder: Path, variables: dict[str
     os.close(master)
     assert process.returncode == 0
     assert ("⟪<s>⟫⟦yes⟧" in shown.decode()) == marks and (b"\x1b[7;2m<s>" in shown or b"\x1b[2;7m<s>" in shown) != marks
+
+
+def test_shares_that_were_asked_stand_beside_those_that_are_trained_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mixed = {"book": {"target_share": 0.25, "share": 0.26}, "poems": {"target_share": 0.75, "share": 0.74}}
+    write(folder / "metrics/mix.json", {**json.loads((folder / "metrics/clean.json").read_text()), "unit": "tokens", "mix": mixed})
+    packed = {"book": {"tokens": 300, "share_of_tokens": 0.3}, "poems": {"tokens": 700, "share_of_tokens": 0.7}}
+    write(folder / "metrics/pack-pretrain.json", {"train_by_source": packed})
+    assert main(["data", "demo"]) == 0
+    shown = capsys.readouterr().out
+    assert "asked and in the mix by tokens" in shown
+    assert next(line.split() for line in shown.split("\n") if "25.00%" in line) == ["book", "25.00%", "26.00%", "30.00%", "+5.00"]
+    assert next(line.split() for line in shown.split("\n") if "75.00%" in line)[-1] == "-5.00"
