@@ -97,7 +97,8 @@ def funnel(evidence: Evidence) -> Funnel:
     amounts = {name: _amounts(evidence, steps, "sources", name) for name in sources}
     drops = tuple(drop for step in steps for drop in _drops(evidence, step, sources))
     packed = {name: evidence.quantity("pack-pretrain", "train_by_source", name, "tokens") for name in sources}
-    return Funnel(sources, amounts, _amounts(evidence, steps), drops, packed if any(packed.values()) else {})
+    tokens = {name: one or Quantity(0) for name, one in packed.items()} if any(packed.values()) else {}
+    return Funnel(sources, amounts, _amounts(evidence, steps), drops, tokens)
 
 
 def steps_of(evidence: Evidence) -> tuple[str, ...]:

@@ -148,6 +148,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "special_tokens": ("Special tokens", "特殊词元"),
     "bytes_per_token": ("Bytes per token", "每词元字节数"),
     "tokens": ("Tokens", "词元数"),
+    "training_tokens": ("tokens to train on", "用于训练的词元"),
     # evaluation
     "groups": ("Core cases by group", "按组的核心用例"),
     "group": ("Group", "组"),
