@@ -9,18 +9,21 @@ from typing import Any
 from runtime.faults import StageFault
 from runtime.raw_file import content_of
 
-REQUIRED = ("id", "group", "instruction", "reference")
+REQUIRED, SCORED = ("id", "group", "instruction"), "reference"
 OPTIONAL = ("input", "language")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question. `input` is the text that the instruction is about, often empty; `line`: where it stands."""
+    """One question. `input` is the text that the instruction is about, often empty; `line`: where it stands.
+
+    `reference`: the right answer; a case that has none is answered, and not scored.
+    """
 
     id: str
     group: str
     instruction: str
-    reference: str
+    reference: str = ""
     input: str = ""
     language: str = ""
     line: int = 0
@@ -29,7 +32,7 @@ class Case:
 def read(path: Path, shown: str) -> list[Case]:
     """All cases of a JSONL file in its order; `shown` is the path as messages name it.
 
-    Raises StageFault at file:line for a line that is no case, lacks a reference or repeats an id, and for no cases.
+    Raises StageFault at file:line for a line that is no case, has an empty reference or repeats an id, and for no cases.
     """
     if not path.is_file():
         raise StageFault(
@@ -62,13 +65,14 @@ def _fields(line: bytes, where: str) -> dict[str, str]:
         raise StageFault(f"not JSON: {error}", where=where, fix="write one JSON object a line, in UTF-8") from None
     if not isinstance(content, dict):
         raise StageFault("not a JSON object", where=where, fix=f"write an object with {', '.join(REQUIRED)}")
-    for key in REQUIRED:
+    for key in (*REQUIRED, *([SCORED] if SCORED in content else [])):
         if not isinstance(content.get(key), str) or not content[key].strip():
-            reason = "an answer without a reference would count as wrong" if key == "reference" else ""
-            raise StageFault(f"{key} is missing or empty", where=where, reason=reason, fix=f"add a text for {key!r}, or remove the case")
-    unknown = sorted(set(content) - {*REQUIRED, *OPTIONAL})
+            reason = "every answer to it would count as wrong" if key == SCORED else ""
+            fix = f"add a text for {key!r}, or " + ("leave it out: the case is then not scored" if key == SCORED else "remove the case")
+            raise StageFault(f"{key} is missing or empty", where=where, reason=reason, fix=fix)
+    unknown = sorted(set(content) - {*REQUIRED, SCORED, *OPTIONAL})
     if unknown:
-        raise StageFault(f"unknown keys {', '.join(unknown)}", where=where, fix=f"known are {', '.join((*REQUIRED, *OPTIONAL))}")
+        raise StageFault(f"unknown keys {', '.join(unknown)}", where=where, fix=f"known are {', '.join((*REQUIRED, SCORED, *OPTIONAL))}")
     wrong = [key for key in OPTIONAL if not isinstance(content.get(key, ""), str)]
     if wrong:
         raise StageFault(f"{wrong[0]} is not a text", where=where, fix="write it in quotes")

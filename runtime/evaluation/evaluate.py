@@ -154,6 +154,8 @@ def _core(stage: Stage[Evaluate], settings: CoreSettings, vocabulary: Vocabulary
     chat.check_pieces(template, vocabulary)
     length, pad = packed.facts["seq_length"], vocabulary.pad
     asked = questions.ask(cases.read(stage.root / settings.cases, settings.cases), template, vocabulary, length, settings.cases)
+    if unscored := sum(not question.case.reference for question in asked):
+        stage.terminal.say(f"evaluate: {unscored} of {len(asked)} core cases have no reference: they are answered and not scored")
     from runtime.evaluation import held_out, suites
 
     trained = ((row["input_ids"].tolist(), row["labels"].tolist()) for row in held_out.read(stage.input(DIALOGUES), packed, "train"))
@@ -178,7 +180,7 @@ def score(stage: Stage[Evaluate], asked: Asked, model: "Model", name: str) -> tu
         if asked.core:
             results = asked.core.results(model, bar.advance, metrics)
             core = suites.core_scores(asked.core.questions, results)
-            scores |= {key: core.pop(key) for key in ("exact_match",) if key in core} | {"core": core}
+            scores |= {key: core.pop(key) for key in ("exact_match", "exact_match_reason") if key in core} | {"core": core}
     return scores, results
 
 

@@ -15,7 +15,10 @@ from runtime.faults import StageFault
 
 @dataclass(frozen=True)
 class Question:
-    """`prompt`: ids up to where the model answers; `ids`, `labels`: prompt, reference and end marker as a training row."""
+    """`prompt`: ids up to where the model answers; `ids`, `labels`: prompt, reference and end marker as a training row.
+
+    Without a reference they are the prompt, none of which counts.
+    """
 
     case: Case
     text: str
@@ -33,8 +36,10 @@ def _question(case: Case, template: Template, vocabulary: Vocabulary, seq_length
     asked = chat.prompt_messages(template, case.instruction, case.input)
     answer = next(name for name, role in template.roles.items() if role.trained)
     prompt = chat.ids_of(chat.render(template, vocabulary, asked, generation_prompt=True, where=where))
-    segments = chat.render(template, vocabulary, [*asked, Message(answer, case.reference)], where=where)
-    ids, labels = _up_to_the_end(chat.ids_of(segments), chat.labels_of(segments))
+    ids, labels = prompt, [IGNORED] * len(prompt)
+    if case.reference:
+        segments = chat.render(template, vocabulary, [*asked, Message(answer, case.reference)], where=where)
+        ids, labels = _up_to_the_end(chat.ids_of(segments), chat.labels_of(segments))
     if len(ids) > seq_length + 1:
         raise StageFault(
             f"prompt and reference are {len(ids)} tokens, the model takes {seq_length + 1}",

@@ -121,7 +121,11 @@ def _core(core: Any, path: Path) -> dict[str, tuple[Any, str]]:
     found = {f"core.{key}": (content[key], content.get(f"{key}_reason", "")) for key in CORE_METRICS if key in content}
     groups = _mapping(content.get("groups") or {}, path, "core.groups")
     parts = {group: _mapping(part, path, f"core.groups.{group}") for group, part in groups.items()}
-    return found | {f"core.exact_match.{group}": (part["exact_match"], "") for group, part in parts.items() if "exact_match" in part}
+    return found | {
+        f"core.exact_match.{group}": (part["exact_match"], part.get("exact_match_reason", ""))
+        for group, part in parts.items()
+        if "exact_match" in part
+    }
 
 
 def _checked(value: Any, what: str, path: Path) -> float | None:

@@ -17,6 +17,7 @@ from runtime.evaluation.scoring import exact_match
 ROWS = 16
 WIDTH_STEP = 16  # windows of few different widths, so that a slightly longer case compiles no other graph
 DIGITS = 6
+NOT_COMPUTED = "not computed: no case has a reference"
 JSON = dict[str, Any]
 
 
@@ -78,14 +79,15 @@ class Core:
         if "answer_loss" in metrics:
             scored = losses(model, self.rows, advance)
             found = [
-                {**one, "answer_nats": round(loss.nats, DIGITS), "answer_tokens": loss.tokens}
-                for one, loss in zip(found, scored, strict=True)
+                {**one, "answer_nats": round(loss.nats, DIGITS) if question.case.reference else None, "answer_tokens": loss.tokens}
+                for question, one, loss in zip(self.questions, found, scored, strict=True)
             ]
         return found
 
     def _answered(self, question: Question, answer: Answer) -> JSON:
         text = self.decode(answer.ids)
-        return {"answer": text, "ended": answer.ended, "exact_match": exact_match(text, question.case.reference)}
+        reference = question.case.reference
+        return {"answer": text, "ended": answer.ended, "exact_match": exact_match(text, reference) if reference else None}
 
 
 def units(text: Text | None, held_out: HeldOut | None, core: Core | None, metrics: Sequence[str]) -> int:
@@ -120,14 +122,22 @@ def core_scores(questions: Sequence[Question], results: Sequence[Mapping[str, An
 
 
 def _scores(members: Sequence[tuple[Question, Mapping[str, Any]]]) -> JSON:
-    """`answer_loss`: nats per token of the references; `answer_bits_per_byte`: the same whatever the tokenizer."""
-    scores: JSON = {"cases": len(members)}
-    results = [result for _, result in members]
+    """`answer_loss`: nats per token of the references; `answer_bits_per_byte`: the same whatever the tokenizer.
+
+    Cases without a reference count in none of them; where no case has one, the scores are null, with that reason.
+    """
+    results, scored = [result for _, result in members], [result for question, result in members if question.case.reference]
+    scores: JSON = {"cases": len(members)} | ({"without_reference": len(members) - len(scored)} if len(scored) < len(members) else {})
     if "exact_match" in results[0]:
-        scores["exact_match"] = round(sum(result["exact_match"] for result in results) / len(results), DIGITS)
+        scores |= _or_none("exact_match", lambda: sum(result["exact_match"] for result in scored) / len(scored), scored)
         scores["unfinished"] = sum(not result["ended"] for result in results)
     if "answer_nats" in results[0]:
-        loss = total(Loss(result["answer_nats"], result["answer_tokens"]) for result in results)
+        loss = total(Loss(result["answer_nats"], result["answer_tokens"]) for result in scored)
         size = sum(len(question.case.reference.encode()) for question, _ in members)
-        scores |= {"answer_loss": round(loss.mean, DIGITS), "answer_bits_per_byte": round(loss.bits_per_byte(size), DIGITS)}
+        scores |= _or_none("answer_loss", lambda: loss.mean, scored)
+        scores |= _or_none("answer_bits_per_byte", lambda: loss.bits_per_byte(size), scored)
     return scores
+
+
+def _or_none(name: str, value: Callable[[], float], scored: Sequence[object]) -> JSON:
+    return {name: round(value(), DIGITS)} if scored else {name: None, f"{name}_reason": NOT_COMPUTED}

@@ -26,7 +26,8 @@ def test_cases_keep_their_order_and_lines(tmp_path):
     ("bad", "message"),
     [
         ({**GOOD, "id": "b", "reference": ""}, "reference is missing"),
-        ({key: value for key, value in {**GOOD, "id": "b"}.items() if key != "reference"}, "reference is missing"),
+        ({key: value for key, value in {**GOOD, "id": "b"}.items() if key != "instruction"}, "instruction is missing"),
+        ({**GOOD, "id": "b", "reference": None}, "reference is missing"),
         ({**GOOD, "id": "b", "reference": 5}, "reference is missing"),
         (GOOD, "was used in line 1"),
         ({**GOOD, "id": "b", "refrence": "x"}, "unknown keys refrence"),
@@ -49,3 +50,8 @@ def test_no_file_and_no_case_are_refused(tmp_path):
         cases.read(tmp_path / "none.jsonl", "none.jsonl")
     with pytest.raises(StageFault, match="no case"):
         cases.read(written(tmp_path, ""), "core.jsonl")
+
+
+def test_a_case_without_a_reference_is_one_that_is_not_scored(tmp_path):
+    (found,) = cases.read(written(tmp_path, {"id": "a", "group": "g", "instruction": "写诗"}), "core.jsonl")
+    assert (found.instruction, found.reference) == ("写诗", "")

@@ -18,7 +18,7 @@ from runtime.contracts import installed
 from runtime.contracts.evaluate import CONTRACT
 from runtime.contracts.tokenizer import SpecialTokens, Tokenizer
 from runtime.data import chat, tokenizer
-from runtime.evaluation import evaluate, held_out, questions
+from runtime.evaluation import evaluate, held_out, questions, suites
 from runtime.evaluation.cases import Case
 from runtime.evaluation.scoring import exact_match
 from runtime.faults import InputFault, StageFault
@@ -394,3 +394,32 @@ class Uniform:
 
     def logits(self, ids):
         return np.zeros((*ids.shape, 5), np.float32)
+
+
+@pytest.mark.slow
+def test_cases_without_a_reference_are_answered_and_not_scored(experiment):
+    folder, _, _ = experiment
+    poems = [{"id": f"poem-{n}", "group": "poems", "instruction": "写诗" * n} for n in (1, 2)]
+    try:
+        found = {}
+        for name, asked in (("none", poems), ("some", [*poems, CASES[0], CASES[2]]), ("all", [CASES[0], CASES[2]])):
+            write_cases(folder, asked)
+            write_parameters(folder, metrics=["exact_match", "answer_loss"])
+            done = run(folder)
+            assert done.returncode == 0, done.stderr
+            assert ("2 of" in done.stderr and "have no reference" in done.stderr) == (name != "all")
+            metrics = json.loads((folder / "metrics" / "evaluate.json").read_text("utf-8"))
+            predictions = (folder / "evaluation" / "predictions.jsonl").read_text("utf-8").splitlines()
+            found[name] = metrics, [json.loads(line) for line in predictions]
+    finally:
+        write_cases(folder, CASES)
+        write_parameters(folder)
+    (none, answers), (some, _), (scored, _) = found.values()
+    assert none["merged"]["exact_match"] is None and none["merged"]["exact_match_reason"] == suites.NOT_COMPUTED
+    assert none["merged"]["core"]["answer_loss"] is None and none["merged"]["core"]["without_reference"] == 2
+    assert "exact_match" not in none["difference"] and isinstance(none["difference"]["answer_loss"], float)
+    assert [(row["reference"], row["merged"]["exact_match"], type(row["merged"]["answer"])) for row in answers] == [("", None, str)] * 2
+    assert some["merged"]["exact_match"] == scored["merged"]["exact_match"]
+    assert some["merged"]["core"]["answer_loss"] == scored["merged"]["core"]["answer_loss"]
+    assert some["merged"]["core"]["groups"]["short"] == scored["merged"]["core"]["groups"]["short"]
+    assert "without_reference" not in scored["merged"]["core"]
