@@ -18,7 +18,10 @@ PLACEMENT = {
     *(
         f"data.synthetic.*{judge}.generator.{name}"
         for judge in ("", ".score")
-        for name in ("api_key_env", "concurrency", "requests_per_minute", "tokens_per_minute", "retries", "timeout_seconds")
+        for name in (
+            "base_url", "plain_http",
+            "api_key_env", "concurrency", "requests_per_minute", "tokens_per_minute", "retries", "timeout_seconds",
+        )
     ),
 }  # fmt: skip
 PRESENTATION = {
