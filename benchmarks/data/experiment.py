@@ -131,9 +131,10 @@ def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[s
     given = yaml.safe_load((ROOT / "specs/data/handbook-poems.yaml").read_text("utf-8"))
     made = wide.section(corpus, given) if broad else data(corpus, html, given)
     (root / "specs/data/mixed.yaml").write_text(yaml.safe_dump(made, sort_keys=False, allow_unicode=True))
+    pieces = wide.PIECES if broad else ""
     (root / f"specs/experiment/{NAME}.yaml").write_text(
         f"# @package _global_\ndefaults: [override /data: mixed, _self_]\nname: {NAME}\n"
-        "model: {seq_length: 1024}\ntokenizer: {vocab_size: 16000}\nlaunch: {workers: 1, threads: 1}\n"
+        f"model: {{seq_length: 1024}}\ntokenizer: {{vocab_size: 16000{pieces}}}\nlaunch: {{workers: 1, threads: 1}}\n"
         "pretrain: {micro_batch: 1}\nfinetune: {micro_batch: 1}\n" + (wide.PACKED if broad else "")
     )
     compiled = subprocess.run(

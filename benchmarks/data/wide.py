@@ -146,7 +146,11 @@ TOPICS = {
     "gambling": {"any": ["online casino", "poker bonus", "博彩"], "min_hits": 2},
 }
 LOOSE = {"percentile": 0.98}  # a coarse sieve: the rest has been judged by rules
-PACKED = "pack: {shards: 2, documents: whole, tail: pad, dialogues: several}\n"
+PACKED = """\
+pack: {shards: 2, documents: whole, tail: pad, dialogues: several}
+evaluation: {suites: {core: {template: qwen}}}
+"""
+PIECES = ", special_tokens: {user: [<|im_start|>, <|im_end|>, <tool_call>, </tool_call>]}, training_bytes: 20MB"  # the template has tools
 
 
 def section(corpus: Path, given: dict[str, Any]) -> dict[str, Any]:
@@ -160,11 +164,14 @@ def section(corpus: Path, given: dict[str, Any]) -> dict[str, Any]:
         "clean": {**before["clean"], "boilerplate": True, "pii": {}, "perplexity": {"reference": f"corpus/{REFERENCE}"} | LOOSE},
         "dedup": {**before["dedup"], "decontaminate": {"ngram": 13}},
         "filter": {"languages": ["en", "zh"], "topics": TOPICS, "drop_topics": ["gambling"]},
-        "mix": {"budget_bytes": "120MB", "epochs_max": 2, "exhausted": "rebalance"},
+        "mix": {"budget_bytes": "50MB", "epochs_max": 2, "exhausted": "rebalance"},
         "split": {"validation": 0.02, "by": "document"},
     }  # fmt: skip
     rows = {re.sub(r"_demo|\.json$", "", name): {"path": f"{INSTRUCT}/{name}", **tasks_of(name)} for name in ROWS}
-    return {"pretrain": pretrain, "instruct": {**tasks, "sources": rows, "bad_rows": "quarantine", "decontaminate": {"ngram": 13}}}
+    return {
+        "pretrain": pretrain,
+        "instruct": {**tasks, "template": "qwen", "sources": rows, "bad_rows": "quarantine", "decontaminate": {"ngram": 13}},
+    }
 
 
 def tasks_of(name: str) -> dict[str, object]:
