@@ -119,6 +119,20 @@ def test_both_languages_name_the_same_things() -> None:
     assert named(READMES[0]) == named(READMES[1])
 
 
+def markdown() -> list[Page]:
+    """Every page of the repository that people write or read."""
+    listed = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, capture_output=True, check=True, text=True)
+    return list(filter(None, listed.stdout.split("\0")))
+
+
+def test_no_line_of_text_ends_in_a_backslash() -> None:
+    """Markdown would break the line there, in the middle of a sentence."""
+    pages = markdown()
+    assert "docs/data/looking.zh.md" in pages
+    lines = [(page, line) for page in pages for line in prose(page).splitlines() if not line.startswith("    ")]
+    assert [(page, line) for page, line in lines if line.endswith("\\")] == []
+
+
 # Commands
 
 
