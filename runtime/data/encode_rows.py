@@ -23,7 +23,7 @@ from runtime.faults import StageFault
 
 CONTAMINATED, BAD_ROW = "contaminated", "bad_row"
 REASONS = ("", *DROPPED, CONTAMINATED)  # a verdict is an index
-EXAMPLES = 20  # dropped rows of each reason that are kept to look at
+EXAMPLES = 10  # dropped rows of each reason and source that are kept to look at
 SHOWN = 200  # characters of such a row
 
 

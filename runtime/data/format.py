@@ -201,20 +201,17 @@ def sample_of(usable: Entries) -> list[int]:
 
 
 def write_dropped(stage: Stage[Format], rows: Collected) -> None:
-    """`dropped.jsonl`: examples of each reason; `quarantine.jsonl`: every row that could not be read, where those are allowed."""
-    found = Encoded()
-    for one in rows.done.values():
-        found.add(one)
-    told = [example for reason in sorted(found.examples) for example in found.examples[reason]]
+    """`dropped.jsonl`: examples of each reason and source; `quarantine.jsonl`: every row that cannot be read, where those are allowed."""
+    found = rows.done.values()
+    reasons = sorted({reason for one in found for reason in one.examples})
+    told = [example for reason in reasons for one in found for example in one.examples.get(reason, [])]
     (stage.out / DROPPED).write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in told))
     if stage.parameters.bad_rows == "quarantine":
         with (stage.out / QUARANTINE).open("wb") as file:
             for bad in sorted((stage.scratch / "rows").glob("bad-*.jsonl")):
                 file.write(bad.read_bytes())
-        if found.bad:
-            stage.terminal.say(
-                f"warning: {found.bad} of {counted(sum(one.read for one in rows.done.values()), 'row')} put into {QUARANTINE}"
-            )
+        if bad_rows := sum(one.bad for one in found):
+            stage.terminal.say(f"warning: {bad_rows} of {counted(sum(one.read for one in found), 'row')} put into {QUARANTINE}")
 
 
 def state(stage: Stage[Format], vocabulary: Vocabulary, rows: Collected, counts: dict[str, int]) -> None:

@@ -20,6 +20,13 @@ _CODE = re.compile(
 )
 _IN_A_SENTENCE = re.compile(r"([^>]|<p\b[^>]*>|</?(a|b|i|em|strong|span|code|kbd|var|tt|dt)\b[^>]*>)\s*\Z", re.IGNORECASE)
 _CONTEXT = 200
+# A parser that runs no scripts takes the text of one in the head for the beginning of the body.
+_NOSCRIPT = re.compile(r"<noscript\b(?:(?!<noscript\b).)*?</noscript\s*>", re.IGNORECASE | re.DOTALL)
+_KEPT_AS_IT_IS = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.IGNORECASE | re.DOTALL)
+# Scripts that are written without blanks, with their punctuation; Hangul has blanks.
+_UNSPACED = "\u2e80-\u312f\u31a0-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003ffff"
+_STYLED = r"</?(?:a|b|i|em|strong|span|u)\b[^<>]*>"
+_WRAPPED = re.compile(rf"([{_UNSPACED}](?:{_STYLED})*)[ \t\r]*\n\s*(?=(?:{_STYLED})*[{_UNSPACED}])", re.IGNORECASE)
 # The main-content mode drops a text node that is one wide character (resiliparse 2.0.1): 第<b>一</b>章 would lose its number.
 # An invisible companion keeps it.
 _LONE = re.compile(r"((?:^|>)\s*(?:[^\x00-\x7f]|&#?\w+;))(?=\s*(?:<|$))")
@@ -40,14 +47,27 @@ def page_text(html: str, main_content: bool) -> str:
 
     `main_content`: without navigation, banners and the like. Of a fragment, and where nothing is found, all of the text is taken.
     Where much prose between its first and its last line is left out, such as lists and boxes of a manual, it stays.
-    Elements nested deeper than 512 are taken as if their tags were not there.
+    Elements nested deeper than 512 are taken as if their tags were not there. A line end between two characters of a script
+    without blanks, such as Chinese, is nothing, and a blank elsewhere (CSS Text Module Level 3, 4.1.3).
     """
+    html = _NOSCRIPT.sub("", html)
     html = _shallow(html) if _may_be_deep(html) else html
     main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
-    marked = _LONE.sub(rf"\1{_COMPANION}", _CODE.sub(_preserved, html))
+    marked = _LONE.sub(rf"\1{_COMPANION}", _unwrapped(_CODE.sub(_preserved, html)))
     tree = HTMLTree.parse(marked)
     main = _main(tree) if main_content else ""
     return main if main.strip() else _extracted(tree, _NEVER_TEXT, main_content=False)
+
+
+def _unwrapped(html: str) -> str:
+    """The page without the line ends between characters of scripts that have no blanks."""
+    if not _WRAPPED.search(html):
+        return html
+    parts, at = [], 0
+    for found in _KEPT_AS_IT_IS.finditer(html):
+        parts += [_WRAPPED.sub(r"\1", html[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join((*parts, _WRAPPED.sub(r"\1", html[at:])))
 
 
 def _main(tree: HTMLTree) -> str:

@@ -43,6 +43,10 @@ ENGLISH = (
         ("<p>第<b>一</b>章，共<em>3</em>个</p>", "第一章，共3个"),
         ("<p>水 <i> 火 </i> <b>&#x5c71;</b></p>", "水 火 山"),
         ("猫", "猫"),
+        ("<p>第一行，\r\n  第二<b>行</b>\n<i>完</i></p>", "第一行，第二行完"),
+        ("<p>用 Git\n管理，\nfor all</p><pre>甲\n乙</pre>", "用 Git 管理， for all\n\n甲\n乙"),
+        ("<p>한국\n말</p>", "한국 말"),
+        ("<noscript>enable scripts</noscript><p>a</p>", "a"),
     ],
 )
 def test_text_of_pages_and_fragments(html: str, text: str, main_content: bool) -> None:

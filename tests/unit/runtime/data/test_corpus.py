@@ -125,7 +125,7 @@ def one_cluster() -> Iterator[None]:
     """A Ray cluster that all stages use, since each of them would start one."""
     ray = engine._ray()
     code = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False, runtime_env=code)
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False, runtime_env=code)
     try:
         yield
     finally:
