@@ -176,7 +176,7 @@ def section(corpus: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def tasks_of(name: str) -> dict[str, object]:
     """How a file of instruction rows is read."""
-    return {"format": "sharegpt" if name.startswith("glaive") else "alpaca", "weight": 1.0}
+    return {"format": "sharegpt" if name.startswith("glaive") else "alpaca"}
 
 
 def build(packages: Path, folder: Path) -> None:

@@ -25,6 +25,8 @@ _FIGURES = {
     "dropped": said("dropped", "丢弃"),
     "truncated": said("shortened", "截短"),
     "train_before_weights": said("training rows before weights", "加权前的训练行"),
+    "weights_left_out": said("left out by weights", "因权重未用"),
+    "weights_repeats": said("repeats by weights", "因权重重复"),
     "train": said("train", "训练"),
     "validation": said("validation", "验证"),
     "rows": said("rows", "行"),

@@ -23,7 +23,7 @@ class InstructSource:
 
     path: str
     format: str
-    weight: float
+    weight: float | None = None
     made: bool = False
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     roles: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -40,7 +40,7 @@ class Decontaminate:
 
 @parameters
 class Format:
-    """`sources`: equal weights take all rows once, others over- and undersample the training rows; 0 leaves a source out.
+    """`sources`: without weights all rows are taken once, with weights training rows are repeated and left out; 0 leaves a source out.
 
     `truncation`: middle (of the prompt) | oldest (turns, then middle) | none (longer rows are dropped).
     `train_on`: assistant (all answers) | last (the last answer of a row).

@@ -174,10 +174,10 @@ def known_cases(parameters: Format, root: Path) -> KnownCases | None:
 
 
 def tasks(parameters: Format, files: dict[str, list[tuple[str, Path]]], **places: Path) -> Iterator[EncodeTask]:
-    """The tasks of all sources of a weight above 0, in the order of sources, files and lines."""
+    """The tasks of all sources but those of weight 0, in the order of sources, files and lines."""
     number = 0
     for source, found in files.items():
-        for shown, path in found if parameters.sources[source].weight > 0 else ():
+        for shown, path in found if parameters.sources[source].weight != 0 else ():
             for piece in row_files.ranges_of(shown, path):
                 yield EncodeTask(number, source, piece, parameters, **places)
                 number += 1

@@ -17,7 +17,19 @@ from numpy.typing import NDArray
 from runtime import engine, records
 from runtime.contracts.counting import counted
 from runtime.contracts.format import Format
-from runtime.data import chat, dialogue_parts, encode_rows, encoding, masked_text, provenance, real_floor, row_files, row_index, row_scratch
+from runtime.data import (
+    chat,
+    dialogue_parts,
+    encode_rows,
+    encoding,
+    masked_text,
+    provenance,
+    real_floor,
+    row_files,
+    row_index,
+    row_scratch,
+    row_weights,
+)
 from runtime.data.chat import IGNORED, Template
 from runtime.data.dialogue_parts import Dialogues
 from runtime.data.encode_rows import BAD_ROW, REASONS, Encoded
@@ -59,19 +71,17 @@ def run(stage: Stage[Format]) -> None:
     usable = rows.usable
     held_out = row_index.split_rows(usable, parameters.validation, parameters.seed)
     splits = {"train": usable[~held_out], "validation": usable[held_out]}
-    weights = [source.weight for source in parameters.sources.values()]
-    chosen = {
-        "train": row_index.weigh(splits["train"], weights, parameters.seed),
-        "validation": row_index.weigh(splits["validation"], [1.0], parameters.seed),
-    }
-    weighed, chosen["train"] = chosen["train"], real_floor.floored(splits["train"], chosen["train"], parameters)
+    weighed = row_weights.chosen(splits["train"], parameters)
+    chosen = {"train": real_floor.floored(splits["train"], weighed, parameters), "validation": row_index.once(splits["validation"])}
     for split, entries in splits.items():
         write_split(stage, split, entries, row_index.shuffled(entries, chosen[split], parameters.seed), rows.names)
     write_samples(stage, usable, rows.names, vocabulary)
     write_dropped(stage, rows)
     state(stage, vocabulary, rows, {split: len(choices) for split, choices in chosen.items()})
+    by_weight = row_weights.effect(splits["train"], weighed, rows.names)
     floor = real_floor.told(stage, splits["train"], weighed, chosen["train"])
-    stage.metrics({**summary(parameters, rows, splits, chosen), **floor})
+    warnings = [*row_weights.told(stage, splits["train"], by_weight), *floor.pop("warnings", [])]
+    stage.metrics({**summary(parameters, rows, splits, chosen, by_weight), **floor, "warnings": warnings})
 
 
 def check(parameters: Format, template: Template, vocabulary: Vocabulary) -> None:
@@ -84,7 +94,7 @@ def check(parameters: Format, template: Template, vocabulary: Vocabulary) -> Non
             where="config/template.yaml",
             fix="set `trained` of the roles to agree",
         )
-    weights = {name: source.weight for name, source in parameters.sources.items()}
+    weights = {name: 1.0 if source.weight is None else source.weight for name, source in parameters.sources.items()}
     if not any(weights.values()) or min(weights.values()) < 0:
         raise StageFault(f"weights {weights} select nothing", where=CONFIG, fix="give a source a weight above 0, and none a negative one")
     for source in parameters.sources.values():
@@ -109,14 +119,14 @@ def collect(stage: Stage[Format]) -> Collected:
 
 
 def refuse_unused(parameters: Format, rows: Collected) -> None:
-    """Raise StageFault for a weighted source without a usable row."""
+    """Raise StageFault for a source that is used and has no usable row."""
     used = row_index.by_source(rows.usable, rows.names)
     for name, source in parameters.sources.items():
-        if source.weight > 0 and not used[name]:
+        if source.weight != 0 and not used[name]:
             why = ", ".join(f"{reason}: {count}" for reason, count in sorted(lost_rows(rows, name).items()) if count)
             first = "".join(f"; the first bad row, {one['id']}: {one['reason']}" for one in rows.done[name].examples.get(BAD_ROW, [])[:1])
             raise StageFault(
-                f"the source {name} has weight {source.weight} and no usable row; {rows.done[name].read} were read",
+                f"the source {name} has no usable row; {counted(rows.done[name].read, 'row')} read",
                 where=source.path,
                 reason=(why or "its files have no rows") + first,
                 fix=f"mend its rows, set a larger model.seq_length if they are too long, or set data.instruct.sources.{name}.weight=0",
@@ -226,7 +236,13 @@ def state(stage: Stage[Format], vocabulary: Vocabulary, rows: Collected, counts:
     }
 
 
-def summary(parameters: Format, rows: Collected, splits: Mapping[str, Entries], chosen: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+def summary(
+    parameters: Format,
+    rows: Collected,
+    splits: Mapping[str, Entries],
+    chosen: Mapping[str, NDArray[Any]],
+    by_weight: Mapping[str, Mapping[str, int]],
+) -> dict[str, Any]:
     """The metrics: what came in and out per source, tokens per split, and how long rows are."""
     written = {split: entries[chosen[split]["row"]] for split, entries in splits.items()}
     counts = {split: row_index.by_source(entries, rows.names) for split, entries in written.items()}
@@ -239,6 +255,7 @@ def summary(parameters: Format, rows: Collected, splits: Mapping[str, Entries], 
             "dropped": {reason: count for reason, count in sorted(lost.items()) if reason != "duplicates"},
             "truncated": truncated[name],
             "train_before_weights": before[name],
+            **{f"weights_{what}": count for what, count in by_weight[name].items()},
             **{split: counts[split][name] for split in written},
         }
         for name in rows.names

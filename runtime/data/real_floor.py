@@ -1,6 +1,5 @@
 """A floor of rows that people wrote: rows of synthetic sources beyond their largest share of the training rows are left out."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,7 @@ def most(real: int, share: float) -> int:
     return count
 
 
-def told(stage: Stage[Format], entries: Entries, before: NDArray[Any], after: NDArray[Any]) -> Mapping[str, Any]:
+def told(stage: Stage[Format], entries: Entries, before: NDArray[Any], after: NDArray[Any]) -> dict[str, Any]:
     """The realised share, for the metrics, and a warning where rows were left out; nothing without synthetic sources."""
     parameters = stage.parameters
     if not synthetic_sources(parameters).any():

@@ -75,18 +75,20 @@ def split_rows(entries: Entries, share: float, seed: int) -> NDArray[np.bool_]:
     return validation
 
 
+def once(entries: Entries) -> NDArray[Any]:
+    """Every row, of CHOICE."""
+    return _choices(np.arange(len(entries)), len(entries))
+
+
 def weigh(entries: Entries, weights: Sequence[float], seed: int) -> NDArray[Any]:
     """The rows to take, of CHOICE: repeated or left out so that the sources stand in the ratio of `weights`, as many as before.
 
-    Equal weights take every row once. `weights`: one a source, in the order of their numbers.
+    `weights`: one a source, in the order of their numbers.
     """
-    if len(set(weights)) == 1:
-        return _choices(np.arange(len(entries)), len(entries))
     rows = [_in_hashed_order(entries, np.flatnonzero(entries["source"] == source), seed) for source in range(len(weights))]
     present = [source for source in range(len(weights)) if len(rows[source])]
-    total = sum(len(rows[source]) for source in present if weights[source] > 0)
     whole = sum(weights[source] for source in present)
-    return np.concatenate([_choices(rows[source], round(total * weights[source] / whole)) for source in present])
+    return np.concatenate([_choices(rows[source], round(len(entries) * weights[source] / whole)) for source in present])
 
 
 def _choices(rows: Places, count: int) -> NDArray[Any]:

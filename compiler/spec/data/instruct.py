@@ -28,7 +28,11 @@ class InstructSource(Section):
         "格式不认识的对话标签：样本中的标签 -> 角色；function_call 表示调用工具的回答。",
         default={},
     )
-    weight: Weight = identity("Share of the rows, relative to the other sources.", "权重（相对值）。", default=1.0)
+    weight: Weight | None = identity(
+        "Share of the training rows, relative to the other sources; where none has one, every row is used once. 0 leaves a source out.",
+        "训练样本的份额（与其他来源相比）；所有来源都不写时，每个样本用一次。0 表示不使用该来源。",
+        default=None,
+    )
     synthetic: bool = identity(
         "Whether a model wrote the rows; those of a recipe are counted so in any case.",
         "样本是否由模型生成；配方生成的样本总是计入。",

@@ -14,7 +14,8 @@ from samples import TOKENIZER, Experiment
 from runtime import records
 from runtime.contracts import format as contract
 from runtime.contracts import tokenizer as tokenizer_contract
-from runtime.data import dialogue_parts, dialogue_rows, encoding, row_files, row_index
+from runtime.contracts.format import Format, InstructSource
+from runtime.data import dialogue_parts, dialogue_rows, encoding, row_files, row_index, row_weights
 from runtime.data.chat import IGNORED, Call, Message, Renderer, Segment, Template
 from runtime.data.dialogue_rows import KEPT, Encoder, Row, Unusable, keys_of, without_middle
 from runtime.data.encoding import Vocabulary
@@ -194,14 +195,64 @@ def test_rows_that_cannot_fill_both_sides_are_refused(rows: list[tuple[int, int,
         split_rows(entries(rows), 0.5, 42)
 
 
-def test_weights_over_and_undersample_and_equal_ones_take_all() -> None:
+def test_weights_over_and_undersample() -> None:
     rows = entries([(i, i, 0) for i in range(90)] + [(100 + i, i, 1) for i in range(10)])
-    assert weigh(rows, [2.0, 2.0], 1)["row"].tolist() == list(range(100))
     made = weigh(rows, [1.0, 3.0], 1)
     assert np.bincount(rows["source"][made["row"]]).tolist() == [25, 75]
     assert len({(int(choice["row"]), int(choice["copy"])) for choice in made}) == 100
     assert {*np.bincount(made["row"], minlength=100)[90:].tolist()} == {7, 8}
-    assert {*rows["source"][weigh(rows, [1.0, 0.0], 1)["row"]].tolist()} == {0}
+
+
+def weighted(*weights: float | None) -> Format:
+    sources = {str(number): InstructSource(path="x", format="alpaca", weight=weight) for number, weight in enumerate(weights)}
+    return Format(**settings(sources=sources))
+
+
+@pytest.mark.parametrize(
+    ("weights", "taken"),
+    [
+        ((None, None), [90, 10]),
+        ((2.0, 2.0), [50, 50]),
+        ((1.001, 1.0), [50, 50]),
+        ((1.0, 3.0), [25, 75]),
+        ((None, 3.0), [25, 75]),
+        ((0.0, None), [0, 10]),
+        ((0.0, 5.0), [0, 10]),
+    ],
+)
+def test_without_weights_every_row_is_taken_once_and_with_them_the_sources_stand_in_their_ratio(
+    weights: tuple[float | None, ...], taken: list[int]
+) -> None:
+    rows, parameters = entries([(i, i, 0) for i in range(90)] + [(100 + i, i, 1) for i in range(10)]), weighted(*weights)
+    read = rows[np.array([weight != 0 for weight in weights])[rows["source"]]]
+    choices = row_weights.chosen(read, parameters)
+    assert np.bincount(read["source"][choices["row"]], minlength=2).tolist() == taken
+
+
+def test_the_stage_says_what_weights_leave_out_and_repeat(ready: Experiment, capfd: pytest.CaptureFixture[str]) -> None:
+    ready.rows("data/one.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(40)])
+    ready.rows("data/two.jsonl", [{"instruction": f"dog {i}?", "output": f"{i} foxes"} for i in range(10)])
+    usual = settings()["sources"]
+    plain = ready.run(contract.CONTRACT, **settings())
+    assert plain["warnings"] == []
+    metrics = ready.run(contract.CONTRACT, **settings(sources={name: {**one, "weight": 1.0} for name, one in usual.items()}))
+    (warning,) = metrics["warnings"]
+    assert f"warning: {warning}" in capfd.readouterr().err
+    for name, found in metrics["sources"].items():
+        assert found["train"] == found["train_before_weights"] - found["weights_left_out"] + found["weights_repeats"], name
+        assert found["train_before_weights"] == plain["sources"][name]["train"]
+    one, two = metrics["sources"]["one"], metrics["sources"]["two"]
+    assert f"{one['weights_left_out']} of {one['train_before_weights']} training rows of one left out" in warning
+    assert f"{two['train_before_weights']} training rows of two became {two['train']} by repeats" in warning
+
+
+def test_a_source_of_weight_zero_is_in_neither_split(ready: Experiment) -> None:
+    for name in ("one", "two"):
+        ready.rows(f"data/{name}.jsonl", [{"instruction": f"{name} {i}?", "output": f"{i} dogs"} for i in range(20)])
+    given = settings()["sources"]
+    metrics = ready.run(contract.CONTRACT, **settings(sources={**given, "two": {**given["two"], "weight": 0.0}}))
+    assert (metrics["sources"]["two"]["train"], metrics["sources"]["two"]["validation"]) == (0, 0)
+    assert sum(found["rows"] for found in metrics["splits"].values()) == 20 and metrics["warnings"] == []
 
 
 def test_repeated_rows_get_ids_of_their_own() -> None:
@@ -231,7 +282,7 @@ def ready(new_experiment: Callable[..., Experiment], documents: list[Record]) ->
 
 
 def settings(**changes: Any) -> dict[str, Any]:
-    sources = {name: {"path": f"data/{name}.jsonl", "format": "alpaca", "weight": 1.0} for name in ("one", "two")}
+    sources = {name: {"path": f"data/{name}.jsonl", "format": "alpaca"} for name in ("one", "two")}
     usual = {"truncation": "middle", "train_on": "assistant", "validation": 0.1, "by": "row", "seq_length": 64, "seed": 42}
     return {"sources": sources, **usual, **changes}
 
@@ -279,7 +330,7 @@ def test_weights_that_select_nothing_are_refused(ready: Experiment) -> None:
 def test_a_weighted_source_without_a_usable_row_is_refused_with_what_became_of_its_rows(ready: Experiment, lost: list[Any]) -> None:
     ready.rows("data/one.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(9)])
     ready.rows("data/two.jsonl", lost)
-    with pytest.raises(StageFault, match=rf"the source two has weight 1.0 and no usable row; {len(lost)} were read") as refused:
+    with pytest.raises(StageFault, match=rf"the source two has no usable row; {len(lost)} rows? read") as refused:
         ready.run(contract.CONTRACT, **settings())
     assert refused.value.reason in ("its files have no rows", "duplicates: 1", "empty_answer: 1")
 
@@ -329,7 +380,7 @@ def test_bad_rows_are_listed_and_counted_where_that_is_asked(ready: Experiment) 
 def test_a_source_of_bad_rows_alone_is_refused_with_the_first(ready: Experiment) -> None:
     asked = many(ready)
     ready.rows("data/two.jsonl", [{"a": 1}, {"b": 2}])
-    with pytest.raises(StageFault, match="no usable row; 2 were read") as refused:
+    with pytest.raises(StageFault, match="no usable row; 2 rows read") as refused:
         ready.run(contract.CONTRACT, **asked)
     assert "bad_row: 2; the first bad row, data/two.jsonl:1: no list 'conversations'" in refused.value.reason
 

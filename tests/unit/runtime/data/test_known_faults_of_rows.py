@@ -55,7 +55,7 @@ def test_a_row_begins_once_though_template_and_tokenizer_both_would(adds_a_begin
 def formatted(experiment: Experiment, rows: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
     experiment.rows("data/odd.jsonl", rows)
     experiment.rows("data/more.jsonl", [{"instruction": f"fox {i}?", "output": f"{i} dogs"} for i in range(20)])
-    sources = {name: {"path": f"data/{name}.jsonl", "format": "alpaca", "weight": 1.0} for name in ("odd", "more")}
+    sources = {name: {"path": f"data/{name}.jsonl", "format": "alpaca"} for name in ("odd", "more")}
     usual = {"truncation": "middle", "train_on": "assistant", "validation": 0.1, "by": "row", "seq_length": 64, "seed": 42}
     return experiment.run(format_contract.CONTRACT, sources=sources, **{**usual, **changes})
 
