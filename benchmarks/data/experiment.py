@@ -76,6 +76,19 @@ class Experiment:
         """Where the stages run."""
         return self.root / "experiments" / NAME
 
+    def compile(self, changes: Sequence[str] = ()) -> None:
+        """Write what the stages read; `changes` are overrides. Raises RuntimeError where the spec does not compile."""
+        compiled = subprocess.run(
+            [sys.executable, "-m", "compiler", "compile", NAME, *changes],
+            cwd=self.root,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if compiled.returncode:
+            raise RuntimeError(f"the experiment does not compile: {compiled.stderr[-3000:]}")
+
     def run(self, stage: str, profile: Path | None = None) -> Spent:
         """Run a stage in a process of its own. Raises RuntimeError with its words where it fails."""
         started = ("-c", PROFILED, str(profile)) if profile else ("-m", "runtime")
@@ -114,7 +127,7 @@ def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str
 
 
 def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[str] = ()) -> Experiment:
-    """A project whose experiment reads a corpus; `changes` are overrides. Raises CalledProcessError where it does not compile."""
+    """A project whose experiment reads a corpus; `changes` are overrides. Raises RuntimeError where it does not compile."""
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(ROOT / "specs", root / "specs")
     for name in ("requirements.lock", ".python-version", "runtime", "data", ".git"):
@@ -137,17 +150,9 @@ def prepare(corpus: Path, root: Path, *, html: bool = False, changes: Sequence[s
         f"model: {{seq_length: 1024}}\ntokenizer: {{vocab_size: 16000{pieces}}}\nlaunch: {{workers: 1, threads: 1}}\n"
         "pretrain: {micro_batch: 1}\nfinetune: {micro_batch: 1}\n" + (wide.PACKED if broad else "")
     )
-    compiled = subprocess.run(
-        [sys.executable, "-m", "compiler", "compile", NAME, *changes],
-        cwd=root,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if compiled.returncode:
-        raise RuntimeError(f"the experiment does not compile: {compiled.stderr[-3000:]}")
-    return Experiment(root)
+    experiment = Experiment(root)
+    experiment.compile(changes)
+    return experiment
 
 
 def data(corpus: Path, html: bool, given: dict[str, Any]) -> dict[str, Any]:

@@ -73,13 +73,18 @@ def test_the_chain_with_the_perplexity_sieve(corpus: Path, tmp_path: Path, found
 
 def test_rows_against_the_tokenizer_alone(experiment: Experiment, found: dict[str, Any]) -> None:
     spent = {one["stage"]: one for one in found["stages"]}
-    groups = [(["pack-pretrain"], ("corpus/split/train",)), (["format", "pack-instruct"], ("../../instruct", "--rows"))]
+    experiment.compile(["pack.dialogues=several"])
+    several = asdict(experiment.run("pack-instruct"))
+    documents, rows = ("corpus/split/train",), ("../../instruct", "--rows")
+    groups = {
+        "pack-pretrain": ([spent["pack-pretrain"]], documents),
+        "format, pack-instruct": ([spent["format"], spent["pack-instruct"]], rows),
+        "the same, several dialogues in a row": ([spent["format"], several], rows),
+    }
     found["encoding"] = []
-    for stages, texts in groups:
-        seconds, size = sum(spent[stage]["cpu_seconds"] for stage in stages), spent[stages[0]]["bytes_in"]
-        found["encoding"].append(
-            {"work": ", ".join(stages), "bytes_in": size, "cpu_seconds": seconds, "own": _own_speed(experiment, *texts)}
-        )
+    for work, (stages, texts) in groups.items():
+        seconds, size = sum(one["cpu_seconds"] for one in stages), stages[0]["bytes_in"]
+        found["encoding"].append({"work": work, "bytes_in": size, "cpu_seconds": seconds, "own": _own_speed(experiment, *texts)})
     slow = [one["work"] for one in found["encoding"] if _speed(one) < min(LEAST_ENCODING, LEAST_OF_TOKENIZER * one["own"])]
     assert not slow
 
