@@ -15,6 +15,7 @@ import ftfy
 from ftfy.badness import is_bad
 from resiliparse.parse.encoding import detect_encoding
 
+from runtime.data import unmarked_utf16
 from runtime.data.archives import block_of
 from runtime.data.quarantine import WITH_LOSS, Unreadable
 
@@ -91,8 +92,11 @@ def decode(data: bytes, where: str, hints: Hints) -> Decoded:
     codec, text = _marked(data), None
     if codec is None:
         codec, text = _without_mark(data, where, hints)
+    if codec.splits_at_lf:
+        _refuse_binary(data, where)
     text = _strictly(data, codec.name, where, codec.mark) if text is None else text
-    _refuse_binary(data, text, codec, where)
+    if not codec.splits_at_lf:
+        _refuse_binary_text(data, text, codec, where)
     text, removed = without_marks(text)
     return Decoded(text, codec.name, removed + bool(codec.mark))
 
@@ -105,10 +109,9 @@ def codec_of(sample: bytes, whole: bool, where: str, hints: Hints) -> Codec:
     """
     codec = _marked(sample)
     if codec is None:
-        wide = _unmarked_utf16(sample[: len(sample) // 2 * 2]) if hints.policy == "auto" else None
-        codec = Codec(wide) if wide else Codec(_narrow(sample if whole else sample[: sample.rfind(b"\n") + 1] or sample, hints))
+        codec = _judged(sample if whole else sample[: sample.rfind(b"\n") + 1] or sample, hints)
     if codec.splits_at_lf:
-        _refuse_binary(sample, None, codec, where)
+        _refuse_binary(sample, where)
     return codec
 
 
@@ -169,34 +172,43 @@ def _marked(data: bytes) -> Codec | None:
     return next((Codec(name, len(mark)) for mark, name in _MARKS if data.startswith(mark)), None)
 
 
+def _judged(sample: bytes, hints: Hints) -> Codec:
+    try:
+        return Codec(_unmarked(sample, hints)[0])
+    except UnicodeDecodeError:
+        return Codec("utf-8")
+
+
 def _without_mark(data: bytes, where: str, hints: Hints) -> tuple[Codec, str | None]:
     """The codec, and the text where it was decoded to find that out."""
-    wide = _unmarked_utf16(data) if hints.policy == "auto" else None
-    if wide:
-        return Codec(wide), None
     try:
-        return Codec("utf-8"), data.decode()
+        name, text = _unmarked(data, hints)
     except UnicodeDecodeError as error:
-        if hints.policy == "utf-8" or _is_damaged_utf8(data, error):
-            raise _fault(where, "utf-8", error.start, error.reason, data[error.start :]) from None
-        return Codec(_detect(data, hints)), None
+        _refuse_binary(data, where)
+        raise _fault(where, "utf-8", error.start, error.reason, data[error.start :]) from None
+    return Codec(name), text
 
 
-def _narrow(data: bytes, hints: Hints) -> str:
+def _unmarked(data: bytes, hints: Hints) -> tuple[str, str | None]:
+    """The codec, and the text if it is UTF-8. Raises UnicodeDecodeError for UTF-8 with faults."""
+    auto = hints.policy == "auto"
+    if auto and (latin := unmarked_utf16.mostly_latin(data)):
+        return latin, None
     try:
-        data.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
-        return "utf-8" if hints.policy == "utf-8" or _is_damaged_utf8(data, error) else _detect(data, hints)
-    return "utf-8"
+        if not auto or _is_damaged_utf8(data, error):
+            raise
+        return _wide(data) or _detect(data, hints), None
+    wide = _wide(data) if auto and _is_binary(data) else None
+    return (wide, None) if wide else ("utf-8", text)
 
 
-def _unmarked_utf16(data: bytes) -> str | None:
-    """UTF-16 of mostly Latin text without a mark has a NUL as every second byte, and is valid UTF-8 all the same."""
-    head = data[:4096]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    if len(head) < 4 or len(data) % 2 or max(even, odd) < 0.4 * len(head) / 2 or min(even, odd) > 0.02 * len(head):
-        return None
-    return "utf-16-le" if odd > even else "utf-16-be"
+def _wide(data: bytes) -> str | None:
+    """UTF-16 of any script, where no reading as Chinese of one or two bytes is as good."""
+    order, share = unmarked_utf16.of_any_script(data)
+    narrow = max(_share_of_common(data[:_DETECTED], codec) for codec in _CHINESE) if share else 1.0
+    return order if share > narrow else None
 
 
 def _is_damaged_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
@@ -221,6 +233,7 @@ def _detect(data: bytes, hints: Hints) -> str:
     label = (detect_encoding(data, from_html_meta=hints.html) or "utf-8").lower()
     if hints.html and label.startswith("utf"):  # not UTF-8, as was found, nor in UTF-16 where its declaration could be read
         label = (detect_encoding(data, from_html_meta=False) or "utf-8").lower()
+    label = "utf-8" if label.startswith("utf-16") else label  # `unmarked_utf16` knows better
     encoding, spoken = _CODECS.get(label, label), (hints.language or "").split("-")[0]
     if encoding in _CHINESE or spoken == "zh":
         common = {codec: _share_of_common(data, codec) for codec in _CHINESE}
@@ -262,22 +275,34 @@ def _strictly(data: bytes, encoding: str, where: str, start: int = 0) -> str:
         raise Unreadable(message, where, fix=fix, kind=UNDECODABLE, row=data[:_SAMPLE]) from None
 
 
-def _refuse_binary(data: bytes, text: str | None, codec: Codec, where: str) -> None:
-    """Raise Unreadable for what decodes but is no text. `text` is looked at where bytes do not tell characters."""
-    if codec.splits_at_lf:
-        found, signs = len(data) - len(data.translate(None, _CONTROL_BYTES)), len(data)
-    else:
-        found, signs = len(_CONTROL.findall(text or "")), len(text or "")
-    if found > _BINARY_SHARE * signs:
-        offset = _first_control(data, text or "", codec)
-        raise _fault(where, codec.name, offset, "control characters: this is not text", data[offset:])
+def _is_binary(data: bytes) -> bool:
+    """Whether bytes that stand for characters of their own hold too many control characters."""
+    return len(data) - len(data.translate(None, _CONTROL_BYTES)) > _BINARY_SHARE * len(data)
 
 
-def _first_control(data: bytes, text: str, codec: Codec) -> int:
-    if codec.splits_at_lf:
-        return next(place for place, code in enumerate(data) if code in _CONTROL_BYTES)
-    first = next(place for place, sign in enumerate(text) if _CONTROL.match(sign))
-    return codec.mark + len(text[:first].encode(codec.name))
+def _refuse_binary(data: bytes, where: str) -> None:
+    """Raise Unreadable for what may decode but is no text."""
+    if _is_binary(data):
+        raise _no_text(where, next(place for place, code in enumerate(data) if code in _CONTROL_BYTES), data)
+
+
+def _refuse_binary_text(data: bytes, text: str, codec: Codec, where: str) -> None:
+    """The same where characters are told from the text alone."""
+    if len(_CONTROL.findall(text)) > _BINARY_SHARE * len(text):
+        before = text[: next(place for place, sign in enumerate(text) if _CONTROL.match(sign))]
+        raise _no_text(where, codec.mark + len(before.encode(codec.name)), data)
+
+
+def _no_text(where: str, offset: int, data: bytes) -> Unreadable:
+    return Unreadable(
+        f"this is not text: control characters, the first at byte {offset}",
+        where,
+        "what is compressed, compiled or an image would be learned as if it were text",
+        "take the file out of the source, or, if it is text in another encoding, convert it to UTF-8 (iconv -f ENCODING -t UTF-8)",
+        kind=UNDECODABLE,
+        offset=offset,
+        row=data[offset : offset + _SAMPLE],
+    )
 
 
 def _fault(where: str, encoding: str, offset: int, reason: str, rest: bytes) -> Unreadable:

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from runtime.data.decoding import Hints, decode, repair
+from runtime.data.unmarked_utf16 import of_any_script
 from runtime.faults import StageFault
 
 SIMPLIFIED = "这是一个关于开源软件的简短说明，用来检查编码识别是否正确。\n"
@@ -36,6 +37,44 @@ def test_text_comes_back_from_its_encoding(text: str, encoding: str, language: s
     assert (decoded.text, decoded.encoding) == (text, found)
 
 
+RUSSIAN = "Это краткое описание свободной программы.\n"
+ARABIC = "هذا وصف قصير للبرمجيات الحرة.\n"
+THAI = "นี่คือคำอธิบายสั้น ๆ\n"
+RARE = "𠀀龘靐齉"
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", [SIMPLIFIED, TRADITIONAL, JAPANESE, KOREAN, RUSSIAN, ARABIC, THAI, FRENCH, SIMPLIFIED.strip("。\n"), SIMPLIFIED + RARE]
+)
+@pytest.mark.parametrize("times", [1, 500])
+def test_utf_16_needs_no_mark_in_any_script(text: str, order: str, times: int) -> None:
+    for hints in (Hints(), Hints(language="zh")):
+        decoded = decode((text * times).encode(order), "a.txt", hints)
+        assert (decoded.text, decoded.encoding) == (text * times, order)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (SIMPLIFIED, "gbk"), (TRADITIONAL, "big5"), (TRADITIONAL, "gbk"), (JAPANESE, "euc-jp"), (KOREAN, "euc-kr"), (RUSSIAN, "cp1251"),
+        ("/* 说明 */ int main(void) { return 0; }\n        return 1;\n", "gbk"), ("La vidéo, les agrégats", "cp1252"),
+        ("-" * 60 + "说明", "gbk"),
+    ],
+)  # fmt: skip
+def test_text_of_one_or_two_bytes_a_character_never_becomes_utf_16(text: str, encoding: str) -> None:
+    for data in (text.encode(encoding), text.encode(encoding)[:-2], (text * 400).encode(encoding), (text * 400).encode(encoding) + b"\0"):
+        assert of_any_script(data)[1] == 0
+
+
+def test_a_wrong_byte_of_utf_16_is_named_as_such() -> None:
+    data = (SIMPLIFIED * 9).encode("utf-16-le")
+    with pytest.raises(StageFault, match=f"byte {len(data)} is not utf-16-le"):
+        decode(data + b"a", "a.txt", Hints())
+    with pytest.raises(StageFault, match="byte 60 is not utf-16-le"):
+        decode(data[:60] + b"\x00\xd8" + data[60:], "a.txt", Hints())
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_tells_the_encoding_and_is_removed(encoding: str) -> None:
     decoded = decode(SIMPLIFIED.encode(encoding), "a.txt", Hints())
@@ -57,9 +96,8 @@ def test_a_page_may_declare_its_charset() -> None:
     [
         (SIMPLIFIED.encode()[:-2], 84),  # cut within the full stop
         (SIMPLIFIED.encode() + b"\xff" + SIMPLIFIED.encode(), 88),
-        (b"readable\n" + bytes(range(1, 9)) * 50, 9),
     ],
-    ids=["truncated", "damaged", "binary"],
+    ids=["truncated", "damaged"],
 )
 def test_damaged_files_are_refused_at_the_byte(data: bytes, offset: int) -> None:
     with pytest.raises(StageFault) as fault:
@@ -76,9 +114,12 @@ def test_one_wrong_byte_does_not_make_a_text_another_encoding() -> None:
 
 
 def test_binary_data_is_never_read_as_some_single_byte_encoding() -> None:
-    for _ in range(20):
-        with pytest.raises(StageFault, match="byte"):
-            decode(b"\x89PNG\r\n\x1a\n" + os.urandom(4000), "a.txt", Hints())
+    for start in (b"\x89PNG\r\n\x1a\n", b"", b"readable, so far\n"):
+        for policy in ("auto", "utf-8"):
+            with pytest.raises(StageFault, match="this is not text: control characters, the first at byte"):
+                decode(start + os.urandom(4000), "a.txt", Hints(policy=policy))
+    with pytest.raises(StageFault, match="this is not text: control characters, the first at byte 9\n"):
+        decode(b"readable\n" + bytes(range(1, 9)) * 50, "a.txt", Hints())
 
 
 def test_utf_8_only_means_that() -> None:
