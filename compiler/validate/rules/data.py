@@ -36,7 +36,7 @@ def some_source(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
 @RULES.needing("data")
 def some_weight(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
     for path, sources in both(spec):
-        if sources and not any(source.weight for source in sources.values()):
+        if sources and all(source.weight == 0 for source in sources.values()):
             yield Diagnostic(
                 "MS0323",
                 said("all weights are 0", "所有权重都是 0"),

@@ -307,12 +307,13 @@ def _contradictions(recipe: Recipe) -> Iterator[tuple[Path, Said, Said]]:
 
 @RULES.needing("data")
 def rows_of_people_keep_their_share(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
-    """Equal weights take all rows once, so that they say nothing of shares, unless every source is synthetic."""
+    """Where no source has a weight, all rows are used once, which says nothing of shares, unless every source is synthetic."""
     settings, limit = spec.data.instruct, spec.data.instruct.synthetic_max
-    weights = {name: source.weight for name, source in settings.sources.items()}
+    given = [source.weight for source in settings.sources.values() if source.weight]
+    weights = {name: 1.0 if source.weight is None else source.weight for name, source in settings.sources.items()}
     written = [name for name, source in settings.sources.items() if source.synthetic or recipe_of(source.path) is not None]
     share = sum(weights[name] for name in written) / (sum(weights.values()) or 1.0)
-    if share > limit and (len(set(weights.values())) > 1 or len(written) == len(weights)):
+    if share > limit and (given or len(written) == len(weights)):
         yield Diagnostic(
             "MS0332",
             said(
