@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.cli import print_json, tell
-from compiler.command import data_rows, data_tables
+from compiler.command import data_age, data_rows, data_tables
 from compiler.command.metrics_table import console
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse.experiments import names
@@ -105,6 +105,7 @@ def run(project: Project, options: argparse.Namespace) -> int:
     metrics = _ran(experiment, BY_NAME[options.stage])
     sources = data_tables.sources(metrics)
     _known(options.source, sources, "source")
+    _tell_age(experiment, [options.stage])
     if not looked_for:
         _show_stage(experiment, options, metrics)
         return 0
@@ -139,12 +140,18 @@ def _whole_funnel(experiment: Experiment, options: argparse.Namespace) -> int:
     if not stages:
         raise Faults([_not_run(experiment, BY_NAME["ingest"])])
     _known(options.source, [name for metrics in stages.values() for name in data_tables.sources(metrics)], "source")
+    _tell_age(experiment, list(stages))
     if options.json:
         print_json(stages, indent=2)
     else:
         for table in data_tables.whole(stages, options.source):
             console().print(table)
     return 0
+
+
+def _tell_age(experiment: Experiment, stages: Sequence[str]) -> None:
+    if older := data_age.told(experiment.folder, stages):
+        tell(older)
 
 
 def _show_stage(experiment: Experiment, options: argparse.Namespace, metrics: JSON) -> None:
