@@ -30,7 +30,8 @@ class SourceTree:
     """Plain nested values with references resolved.
 
     `places` holds the place of each value and `keys` that of each key, by path. `written` holds the exact text of a
-    scalar where it was unquoted, since a loader may already have made a number of it.
+    scalar where it was unquoted, since a loader may already have made a number of it. `overruled` holds the places of overrides
+    that a small twin cannot have.
     """
 
     root: str
@@ -38,6 +39,7 @@ class SourceTree:
     places: Mapping[Path, Place]
     keys: Mapping[Path, Place]
     written: Mapping[Path, str]
+    overruled: Mapping[Path, Place] = field(default_factory=dict[Path, Place])
 
     def place(self, path: Path) -> Place:
         """Where the value at `path` was written; for one that was not, the nearest mapping around it."""

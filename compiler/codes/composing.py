@@ -295,4 +295,27 @@ Move what both need into a third file, and let both build on that.""",
 请把双方都需要的内容移到第三个文件，并让二者都以它为基础。""",
         ),
     ),
+    "MS0122": Code(
+        said("override that a small twin does not take", "小型试运行不采用的覆盖项"),
+        said(
+            """\
+With smoke=true an experiment is shrunk to its small twin. What else stands on the command line holds as it is written, at any size:
+
+  mindspec run demo smoke=true model.seq_length=512 pretrain.steps=100
+
+What makes the twin one that runs anywhere does not change: one device, no division of work, and float32 where the device does not \
+compute bfloat16. An override that says otherwise has no effect, and this warning says so. The name gets --smoke behind it in any case.
+
+  mindspec run demo smoke=true device.count=8        MS0122""",
+            """\
+smoke=true 会把实验缩小为小型试运行。命令行上的其他覆盖项均按所写生效，不论大小：
+
+  mindspec run demo smoke=true model.seq_length=512 pretrain.steps=100
+
+使试运行能在任何机器上运行的部分不会改变：一个设备、不做并行切分，且在设备不支持 bfloat16 时使用 float32。与此不符的覆盖项\
+不起作用，本警告会予以说明。名称之后总会加上 --smoke。
+
+  mindspec run demo smoke=true device.count=8        MS0122""",
+        ),
+    ),
 }

@@ -72,4 +72,50 @@ data.instruct.decontaminate 会丢弃含有核心用例原文的样本，但 eva
       core: {cases: data/evaluation/core.jsonl, template: chatml}""",
         ),
     ),
+    "MS0444": Code(
+        said("rows with tools and a template without", "样本带有工具，而模板无法表达"),
+        said(
+            """\
+Rows that offer tools, call them or hold their results need a chat template that says how these are written: `tools`, `calls` and a \
+role `tool`. chatml, llama2 and plain have none of them; qwen and llama3 have all. That a source has such rows is read from its \
+`roles` and `fields`, and from its first rows.
+
+  data: {instruct: {template: qwen}}
+  evaluation: {suites: {core: {template: qwen}}}
+  tokenizer: {special_tokens: {user: [<|im_start|>, <|im_end|>, <tool_call>, </tool_call>]}}
+
+With bad_rows: quarantine this is a warning: the other rows are used.""",
+            """\
+提供工具、调用工具或含有工具结果的样本，需要能表达这些内容的对话模板：`tools`、`calls` 和角色 `tool`。chatml、llama2 与 plain \
+都没有；qwen 与 llama3 都有。来源是否含有这样的样本，依据其 `roles`、`fields` 以及前若干个样本判断。
+
+  data: {instruct: {template: qwen}}
+  evaluation: {suites: {core: {template: qwen}}}
+  tokenizer: {special_tokens: {user: [<|im_start|>, <|im_end|>, <tool_call>, </tool_call>]}}
+
+设置 bad_rows: quarantine 时，这只是一条警告：其他样本照常使用。""",
+        ),
+    ),
+    "MS0445": Code(
+        said("rows that may not fit a small twin", "小型试运行可能放不下的样本"),
+        said(
+            """\
+A small twin (smoke=true) has rows of 96 tokens. The first instruction rows of each source are looked at when a spec is checked, and \
+more than half of this source seem to be longer without their questions, of which the middle can be cut. Answers, calls, tools and \
+system texts are never cut: such rows are dropped as answer_too_long, and a source without any row left ends the stage `format`, \
+after pre-training.
+
+  mindspec run NAME smoke=true model.seq_length=512
+
+The length is estimated from bytes, so this is a warning.""",
+            """\
+小型试运行（smoke=true）每行有 96 个词元。检查规格时会查看每个来源的前若干个样本；该来源有一半以上的样本，即使不计可以截去中段的\
+提问，也可能超过这一长度。回答、调用、工具与系统文本从不截断：这样的样本会以 answer_too_long 为由丢弃；若某个来源一个样本都不剩，\
+预训练之后的 `format` 阶段就会终止。
+
+  mindspec run NAME smoke=true model.seq_length=512
+
+长度是按字节估算的，因此这只是一条警告。""",
+        ),
+    ),
 }

@@ -1,8 +1,9 @@
 """`smoke: true`: an experiment shrunk to its small twin, which takes the same way through every stage within minutes.
 
 The twin keeps what decides whether the way is sound: the family, how many heads share a key/value head, biases, tied tables,
-methods, targets, sources, templates and metrics. It has less of everything else, and never more. It runs on one device, and
-its name ends in `--smoke`, so that it never overwrites the real experiment.
+methods, targets, sources, templates and metrics. It has less of everything else, and never more, but for what stands beside
+`smoke=true` on the command line: that holds as it is written. It runs on one device, in types that the device computes, and its
+name ends in `--smoke`, so that it never overwrites the real experiment; an override that says otherwise is told.
 """
 
 import copy
@@ -15,6 +16,7 @@ from compiler.spec.declare import parse_size
 
 SUFFIX = "--smoke"
 KEY = ("smoke",)
+OVERRIDE = "<override"  # how the place of a value of the command line begins
 
 _STEPS = {"pretrain": 24, "finetune": 12}
 _ROWS = 8  # of a micro batch
@@ -23,6 +25,7 @@ _TOKENS = 96  # of a row
 _WIDTH = 64  # of all heads together, where they are few
 _NARROWEST = 8  # of one head
 _FUSED = 16  # of which a head is a multiple where fused attention computes it
+_WIDTHS = ("hidden_size", "intermediate_size", "num_heads", "num_kv_heads")  # one that is given needs the others as they are
 _PIECES = 3000
 _PADDING = 64  # rows of the embedding table beyond the tokenizer's pieces, where there are any
 _RANK = 4
@@ -35,7 +38,8 @@ def expand(tree: SourceTree) -> SourceTree:
     """The small twin of a tree with `smoke: true`; any other tree as it is. What was lowered has its place at `smoke`."""
     if tree.values.get("smoke") is not True:
         return tree
-    twin = _Twin(copy.deepcopy(dict(tree.values)))
+    given = frozenset(path for path, place in tree.places.items() if place.file.startswith(OVERRIDE))
+    twin = _Twin(copy.deepcopy(dict(tree.values)), given)
     for shrink in (_name, _machine, _types, _network, _vocabulary, _text, _training, _delivery):
         shrink(twin)
     return _moved(tree, twin)
@@ -44,20 +48,30 @@ def expand(tree: SourceTree) -> SourceTree:
 def _moved(tree: SourceTree, twin: "_Twin") -> SourceTree:
     tables: tuple[dict[Path, Any], ...] = (dict(tree.places), dict(tree.keys), dict(tree.written))
     places, keys, written = tables
+    overruled = {path: places[path] for path in twin.overruled}
     for path in twin.changed:
         for table in tables:
             for below in [known for known in table if known[: len(path)] == path]:
                 del table[below]
         places[path] = keys[path] = tree.place(KEY)
-    return replace(tree, values=twin.values, places=places, keys=keys, written=written)
+    return replace(tree, values=twin.values, places=places, keys=keys, written=written, overruled=overruled)
 
 
 @dataclass
 class _Twin:
-    """The values of a spec that nobody has checked yet, and the paths at which they were changed."""
+    """The values of a spec that nobody has checked yet, and the paths at which they were changed.
+
+    `given`: what the command line says; `overruled`: what of it the twin cannot have.
+    """
 
     values: dict[str, Any]
+    given: frozenset[Path] = frozenset()
     changed: list[Path] = field(default_factory=list[Path])
+    overruled: list[Path] = field(default_factory=list[Path])
+
+    def is_given(self, *path: str) -> bool:
+        """Whether the command line says something at a path, or of what lies below it."""
+        return any(one[: len(path)] == path for one in self.given)
 
     def section(self, *path: str) -> dict[str, Any] | None:
         """The mapping at a path; None where something else or nothing stands there."""
@@ -75,12 +89,18 @@ class _Twin:
         value = self.get(*path)
         return int(value) if _is_number(value) and value > 0 and value == int(value) else None
 
-    def put(self, path: Path, value: Any) -> None:
-        """Change a value in a section that is there."""
-        section = self.section(*map(str, path[:-1]))
-        if section is not None and section.get(str(path[-1])) != value:
-            section[str(path[-1])] = value
+    def put(self, path: tuple[str, ...], value: Any) -> None:
+        """Change a value in a section that is there, unless the command line gives it."""
+        if not self.is_given(*path):
+            self.force(path, value)
+
+    def force(self, path: tuple[str, ...], value: Any) -> None:
+        """Change a value in a section that is there, whatever the command line says."""
+        section = self.section(*path[:-1])
+        if section is not None and section.get(path[-1]) != value:
+            section[path[-1]] = value
             self.changed.append(path)
+            self.overruled += [path] if path in self.given else []
 
     def lower(self, *path: str, most: int, default: int | None = None) -> None:
         """Change a count that is above `most`, and one that is left out where its default is."""
@@ -96,23 +116,24 @@ def _is_number(value: object) -> bool:
 def _name(twin: _Twin) -> None:
     name = twin.get("name")
     if isinstance(name, str) and not name.endswith(SUFFIX):
-        twin.put(("name",), name + SUFFIX)
+        twin.force(("name",), name + SUFFIX)
 
 
 def _machine(twin: _Twin) -> None:
     """One device, and no division of work."""
     for key in ("count", "nodes"):
-        twin.lower("device", key, most=1)
+        if (twin.integer("device", key) or 1) > 1:
+            twin.force(("device", key), 1)
     if twin.get("device", "interconnect") is not None:
-        twin.put(("device", "interconnect"), "none")
+        twin.force(("device", "interconnect"), "none")
     ids = twin.get("device", "device_ids")
     if isinstance(ids, list) and len(cast(list[Any], ids)) > 1:
-        twin.put(("device", "device_ids"), ids[:1])
+        twin.force(("device", "device_ids"), ids[:1])
     if twin.get("parallel") == "auto":
-        twin.put(("parallel",), dict(_ONE_DEVICE))
+        twin.force(("parallel",), dict(_ONE_DEVICE))
     for key, one in _ONE_DEVICE.items():
         if key in (twin.section("parallel") or {}):
-            twin.put(("parallel", key), one)
+            twin.force(("parallel", key), one)
 
 
 def _types(twin: _Twin) -> None:
@@ -120,14 +141,14 @@ def _types(twin: _Twin) -> None:
     if twin.get("device", "target") in ("cpu", "gpu"):
         for part, dtype in dict(twin.section("model", "dtype") or {}).items():
             if dtype == "bfloat16":
-                twin.put(("model", "dtype", part), "float32")
+                twin.force(("model", "dtype", part), "float32")
 
 
 def _network(twin: _Twin) -> None:
     twin.lower("model", "num_layers", most=_LAYERS)
     twin.lower("model", "seq_length", most=_TOKENS)
-    sizes = [twin.integer("model", key) for key in ("hidden_size", "intermediate_size", "num_heads", "num_kv_heads")]
-    if all(sizes):
+    sizes = [twin.integer("model", key) for key in _WIDTHS]
+    if all(sizes) and not any(twin.is_given("model", key) for key in (*_WIDTHS, "head_dim")):
         width, wide, heads, shared = cast(list[int], sizes)
         step = _FUSED if twin.get("device", "target") == "ascend" else 2
         small = _narrow(width, wide, heads, shared, twin.integer("model", "head_dim"), step=step)
@@ -165,7 +186,7 @@ def _vocabulary(twin: _Twin) -> None:
         return
     twin.lower("tokenizer", "vocab_size", most=_PIECES)
     if rows is not None:
-        twin.lower("model", "vocab_size", most=min(pieces, _PIECES) + min(rows - pieces, _PADDING))
+        twin.lower("model", "vocab_size", most=(twin.integer("tokenizer", "vocab_size") or 0) + min(rows - pieces, _PADDING))
 
 
 def _text(twin: _Twin) -> None:
@@ -197,7 +218,7 @@ def _training(twin: _Twin) -> None:
 def _adapters(twin: _Twin) -> None:
     """The scale alpha / rank stays."""
     lora = twin.section("finetune", "lora")
-    if lora is None:
+    if lora is None or twin.is_given("finetune", "lora", "rank") or twin.is_given("finetune", "lora", "alpha"):
         return
     rank, alpha = twin.integer("finetune", "lora", "rank") if "rank" in lora else 8, lora.get("alpha", 16.0)
     if rank is not None and rank > _RANK and _is_number(alpha):

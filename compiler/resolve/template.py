@@ -21,7 +21,7 @@ from compiler.spec.tokenizer import SpecialTokens
 from compiler.wording import Said, listed, said
 
 _NONE = said("no role is trained", "没有参与训练的角色")
-ANSWER = "assistant"
+ANSWER, TOOL = "assistant", "tool"
 START = "start"  # what the first turn of a dialogue follows
 
 
@@ -83,6 +83,21 @@ class Template(Section):
     default_system: Text | None = None
     tools: Tools | None = None
     calls: Calls | None = None
+
+
+def templates(root: Path) -> list[str]:
+    """The names of all chat templates of a project."""
+    return sorted(file.stem for file in (root / "specs" / "template").glob("*.yaml"))
+
+
+def says_tools(root: Path, name: str) -> bool | None:
+    """Whether a template can write tools, their calls and their results; None for one that cannot be read."""
+    path = root / "specs" / "template" / f"{name}.yaml"
+    try:
+        declared = Template.model_validate(read(root, path).values) if path.is_file() else None
+    except ValidationError:
+        return None
+    return declared and declared.tools is not None and declared.calls is not None and TOOL in declared.roles
 
 
 def template(spec: Spec, root: Path) -> Mapping[str, Any]:

@@ -20,7 +20,8 @@ from runtime.faults import StageFault
 __all__ = ["Piece", "Role", "Template", "check_pieces", "load_template"]
 
 IGNORED = -100  # a label that mindformers' loss leaves out (`ignore_token_id`)
-SYSTEM = "system"
+SYSTEM, TOOL = "system", "tool"
+WITH_TOOLS = ("qwen", "llama3")  # of the templates in specs/template, those that write tools
 NOTHING = re.compile("[\\s\u200b-\u200d\u2060\ufeff]*")  # white space, zero-width spaces and joiners, byte order marks
 FRAMES, FRAMED = 1000, 16  # sequences of roles whose template ids are remembered, and turns of the longest of them
 
@@ -175,11 +176,15 @@ class Renderer:
 
 
 def _speaks_no_tools(name: str, where: str) -> StageFault:
+    return _cannot_say_tool("the row has tools", f"the template has no `{name}`", where)
+
+
+def _cannot_say_tool(message: str, reason: str, where: str) -> StageFault:
     return StageFault(
-        "the row has tools, and the template does not say how they are written",
+        f"{message}, and the template cannot say {TOOL}",
         where=where,
-        reason=f"the template has no `{name}`",
-        fix="use a template that has them, such as qwen, or take the rows out",
+        reason=reason,
+        fix=f"set data.instruct.template to one that can ({', '.join(WITH_TOOLS)}), or take such rows out",
     )
 
 
@@ -212,6 +217,8 @@ def check_order(template: Template, messages: Sequence[Message], where: str = ""
     found = [message.role for message in messages]
     expected = f"expected tags: {', '.join(template.roles)}"
     if unknown := sorted(set(found) - set(template.roles)):
+        if unknown == [TOOL]:
+            raise _cannot_say_tool("the row has a turn of a tool", f"the row has: {', '.join(found)}; {expected}", where)
         raise StageFault(
             f"unknown role {', '.join(unknown)}; {expected}",
             where=where,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from runtime.contracts.format import InstructSource
-from runtime.data.chat import SYSTEM, Message, Template, prompt_messages
+from runtime.data.chat import SYSTEM, TOOL, Message, Template, prompt_messages
 from runtime.data.tool_calls import call_of, calls_of, tools_of
 from runtime.faults import StageFault
 
@@ -23,7 +23,7 @@ Reader = Callable[[JSON, str], list[Message]]
 MEDIA = ("images", "videos", "audios", "image", "video", "audio")
 VERBATIM = ("tools", "tool_calls")  # their fields are those of the tools
 LEVELS = 3  # a row, its turns, and their parts
-ANSWER, CALL, TOOL = "assistant", "function_call", "tool"
+ANSWER, CALL = "assistant", "function_call"
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class _Turns:
         items, expected = row.get(self.turns.field), f"expected tags: {', '.join(self.turns.roles)}"
         if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in cast(list[Any], items)):
             raise StageFault(
-                f"no list '{self.turns.field}'; the row has {_shape(row)}; {expected}",
+                f"{_no_list(row, self.turns.field)}; the row has {_shape(row)}; {expected}",
                 where=where,
                 reason="the source's format is " + self.format,
                 fix="set the format that fits, or map the names of its fields",
@@ -207,6 +207,26 @@ def _content(item: JSON, name: str, where: str) -> str:
             )
         texts.append(part["text"])
     return "".join(texts)
+
+
+def _no_list(row: JSON, name: str) -> str:
+    """Why a field is no list of turns."""
+    value = row.get(name)
+    if value is None:
+        return f"no list '{name}'"
+    if not isinstance(value, list):
+        return f"'{name}' is {_kind(value)}, not a list of turns"
+    return (
+        f"'{name}' is an empty list"
+        if not value
+        else f"'{name}' holds {_kind(next(item for item in value if not isinstance(item, dict)))}, not turns alone"
+    )
+
+
+def _kind(value: Any) -> str:
+    return {"str": "a text", "dict": "an object", "list": "a list", "NoneType": "null", "bool": "true or false"}.get(
+        type(value).__name__, "a number"
+    )
 
 
 def _shape(row: JSON) -> str:

@@ -21,6 +21,7 @@ from compiler.validate.rules import (
     precision,
     schedule,
     scoring,
+    smoke,
     source_files,
     synthetic,
     text_budget,
@@ -55,6 +56,7 @@ RULES: tuple[Rule, ...] = (
     *fit.RULES,
     *delivery.RULES,
     *scoring.RULES,
+    *smoke.RULES,
 )
 
 __all__ = ["RULES", "Rule"]

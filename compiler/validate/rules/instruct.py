@@ -1,15 +1,19 @@
 """Rows of fine-tuning."""
 
 from collections.abc import Iterator
+from pathlib import Path as FilePath
 
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
+from compiler.instruct_sample import sample
+from compiler.resolve.template import says_tools, templates
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
-from compiler.spec.data.instruct import InstructSource
+from compiler.spec.data.instruct import InstructRows, InstructSource
+from compiler.spec.data.synthetic import recipe_of
 from compiler.validate.rules.files import missing_template
 from compiler.validate.rules.registry import Rules
-from compiler.wording import listed, said
+from compiler.wording import Said, listed, said
 from runtime.contracts.format import FIELDS
 
 RULES = Rules()
@@ -52,6 +56,50 @@ def _unknown_fields(source: InstructSource, path: Path) -> Iterator[Diagnostic]:
                 ),
                 suggestion=meant or "",
             )
+
+
+@RULES.needing("data")
+def template_can_say_tools(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    rows, root = spec.data.instruct, FilePath(tree.root)
+    if says_tools(root, rows.template) is not False:
+        return
+    for name, source in rows.sources.items():
+        path: Path = ("data", "instruct", "sources", name)
+        if source.weight == 0 or recipe_of(source.path) is not None:
+            continue
+        if declared := _declares_tools(source):
+            message = said(f"`{declared}` of {name} speaks of tools", f"{name} 的 `{declared}` 与工具有关")
+            yield _no_tools(rows, root, message, (*path, declared))
+        elif calls := sample(source, root).calls:
+            message = said(f"rows of {name} have tools: {calls} of the first ones", f"{name} 的样本带有工具：前若干个中有 {calls} 个")
+            yield _no_tools(rows, root, message, (*path, "path"))
+
+
+def _declares_tools(source: InstructSource) -> str | None:
+    """The field of a source that says that its rows have tools."""
+    if {"tool", "function_call"} & set(source.roles.values()):
+        return "roles"
+    return "fields" if {"tools", "tool_calls"} & source.fields.keys() else None
+
+
+def _no_tools(rows: InstructRows, root: FilePath, message: Said, path: Path) -> Diagnostic:
+    able = [name for name in templates(root) if says_tools(root, name)]
+    known = listed(able) if able else said("none", "无")
+    refused = rows.bad_rows == "refuse"
+    return Diagnostic(
+        "MS0444",
+        said(f"{message}, and the template {rows.template} cannot say tool", f"{message.zh}，而模板 {rows.template} 无法表达工具"),
+        path=path,
+        reason=said(
+            "the stage format would stop at the first such row, after pre-training" if refused else "such rows would be quarantined",
+            "format 阶段会在第一个这样的样本处终止，而那已在预训练之后" if refused else "这样的样本会被隔离",
+        ),
+        fix=said(
+            f"set data.instruct.template to one that can: {known}; or take such rows out",
+            f"请把 data.instruct.template 设为可以表达工具的模板：{known.zh}；或删去这样的样本",
+        ),
+        severity="error" if refused else "warning",
+    )
 
 
 @RULES.needing("pack")

@@ -10,7 +10,7 @@ from compiler.diagnostics import Faults
 from compiler.families import FAMILIES
 from compiler.parse import load
 from compiler.planning.architecture import architecture
-from compiler.source import SourceTree, leaves
+from compiler.source import SourceTree, dotted, leaves
 from compiler.spec import Spec
 from compiler.validate import review
 
@@ -68,26 +68,64 @@ def test_sources_targets_and_metrics_stay() -> None:
     assert shrunk["rank"] == 4 and shrunk["alpha"] / shrunk["rank"] == lora["alpha"] / lora["rank"]
 
 
-def test_a_cluster_of_ascend_devices_becomes_one_cpu() -> None:
+def test_a_cluster_of_ascend_devices_becomes_one_cpu_and_says_which_overrides_it_does_not_take() -> None:
     overrides = [
         "model=llama2-70b", "device=ascend", "device.count=64", "device.nodes=8", "device.interconnect=hccs",
         "device.device_ids=[0,1,2,3,4,5,6,7]", "parallel.data=8", "parallel.tensor=8", "parallel.optimizer_sharding=1",
         "model.dtype.compute=bfloat16", "device.target=cpu",
     ]  # fmt: skip
-    spec = review(twin(*overrides)).spec
+    reviewed = review(twin(*overrides))
+    spec = reviewed.spec
     assert (spec.device.count, spec.device.nodes, spec.device.device_ids, spec.device.interconnect) == (1, 1, (0,), "none")
     assert spec.parallel == Spec.model_fields["parallel"].default
     assert spec.model.dtype.compute == "float32"
+    told = {dotted(one.path): str(one.place) for one in reviewed.warnings if one.code == "MS0122"}
+    assert set(told) == {override.partition("=")[0] for override in overrides[2:-1]}
+    assert told["device.count"] == "<override 4>:1:14"
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "model.seq_length=512", "model.num_layers=4", "model.hidden_size=128", "pretrain.steps=100", "finetune.micro_batch=16",
+        "finetune.lora.rank=16", "tokenizer.vocab_size=3500", "data.pretrain.mix.budget_bytes=2000000", "pack.shards=8",
+        "evaluation.suites.core.max_new_tokens=30", "finetune.schedule.warmup_steps=5", "compare.gate=true",
+    ],
+)  # fmt: skip
+def test_an_override_beside_it_holds(override: str) -> None:
+    name, _, value = override.partition("=")
+    tree = twin(override)
+    assert dict(map(lambda leaf: (dotted(leaf[0]), leaf[1]), leaves(tree.values)))[name] == (value == "true" or int(value))
+    assert str(tree.place(tuple(name.split(".")))).startswith("<override 2>")
+    assert not tree.overruled
+
+
+def test_a_width_that_is_given_leaves_the_others_as_they_are() -> None:
+    assert twin("model.num_heads=4").values["model"]["hidden_size"] == load(ROOT, "demo").values["model"]["hidden_size"]
+
+
+def test_rows_that_may_not_fit_are_told_with_a_length_that_holds_them(project: Project) -> None:
+    root = project("smoke: true\nmodel: {seq_length: 512}\n")
+    rows = root / "data/raw/dialogues.jsonl"
+    rows.write_text('{"instruction": "%s", "output": "Yes."}\n' % ("long " * 400) * 3)  # a question can be cut
+    assert "MS0445" not in {one.code for one in review(load(root, "try")).warnings}
+    rows.write_text('{"instruction": "Why?", "output": "%s"}\n' % ("because " * 150) * 3)
+    (told,) = (one for one in review(load(root, "try")).warnings if one.code == "MS0445")
+    assert told.suggestion == "model.seq_length=512"
+    assert "MS0445" not in {one.code for one in review(load(root, "try", [told.suggestion])).warnings}
 
 
 def test_an_automatic_layout_becomes_one_device() -> None:
     assert review(twin("parallel=auto")).spec.parallel == Spec.model_fields["parallel"].default
 
 
-def test_a_padded_table_stays_padded_and_one_too_small_is_refused_with_its_real_sizes() -> None:
-    padded = twin("model=qwen2.5-7b", "tokenizer.vocab_size=151665").values
+def test_a_padded_table_stays_padded_and_one_too_small_is_refused_with_its_real_sizes(project: Project) -> None:
+    given = twin("model=qwen2.5-7b", "tokenizer.vocab_size=4000").values
+    assert (given["tokenizer"]["vocab_size"], given["model"]["vocab_size"]) == (4000, 4064)
+    root = project("smoke: true\nmodel: {vocab_size: 152064}\ntokenizer: {vocab_size: 151665}\n")
+    padded = load(root, "try").values
     assert (padded["tokenizer"]["vocab_size"], padded["model"]["vocab_size"]) == (3000, 3064)
-    exact = twin("model=llama2-7b", "tokenizer.vocab_size=32000").values
+    exact = load(project("smoke: true\nmodel: {vocab_size: 32000}\ntokenizer: {vocab_size: 32000}\n"), "try").values
     assert exact["tokenizer"]["vocab_size"] == exact["model"]["vocab_size"] == 3000
     with pytest.raises(Faults) as caught:
         review(twin("model=llama2-7b", "tokenizer.vocab_size=50000"))
@@ -95,7 +133,7 @@ def test_a_padded_table_stays_padded_and_one_too_small_is_refused_with_its_real_
 
 
 def test_what_was_lowered_has_its_place_at_the_override() -> None:
-    tree = twin("pretrain.steps=500")
+    tree = twin()
     assert str(tree.place(("pretrain", "steps"))) == "<override 1>:1:7"
     assert str(tree.place(("model", "hidden_size"))) == "<override 1>:1:7"
     assert tree.place(("seed",)).file == "specs/mindspec.yaml"

@@ -1,7 +1,7 @@
 """Budgets, amounts of sources, topics: what contradicts itself is refused where it stands, and what holds is compiled."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from compiler.lower.parameters import BUILDERS
 from compiler.parse import load
 from compiler.source import dotted
 from compiler.spec import Spec
-from compiler.validate import review
+from compiler.validate import review, validate
 from compiler.validate.rules.data import repeated
 
 ROOT = Path(__file__).parents[4]
@@ -97,7 +97,8 @@ def test_amounts_and_topics_reach_their_stages() -> None:
     assert (topics["topics"], topics["keep_topics"]) == ({"trade": {"any": ["bank"]}}, ["trade"])
 
 
-def test_the_small_twin_has_a_small_budget_of_tokens_and_no_amounts() -> None:
-    large = [f"{MIX}.budget_bytes=null", f"{MIX}.budget_tokens=2000000000", f"{MIX}.sources.poems.tokens=1000000"]
-    small = spec("smoke=true", *large).data.pretrain.mix
+def test_the_small_twin_has_a_small_budget_of_tokens_and_no_amounts(project: Callable[[str], Path]) -> None:
+    mix = "{budget_bytes: null, budget_tokens: 2000000000, sources: {handbook: {tokens: 1000000}}}"
+    root = project(f"smoke: true\ndata: {{pretrain: {{mix: {mix}}}}}\n")
+    small = validate(load(root, "try")).data.pretrain.mix
     assert (small.budget_tokens, small.sources) == (150_000, {})

@@ -97,7 +97,9 @@ GOOD = {"instruction": "Q", "output": "A"}
         ),
         ("sharegpt", {"conversations": [{"from": "human", "value": "a"}]}, "the last turn is user"),
         ("sharegpt", {"conversations": [{"from": "human"}]}, "no 'value'"),
-        ("sharegpt", {"conversations": []}, "no list 'conversations'"),
+        ("sharegpt", {"conversations": []}, "'conversations' is an empty list; the row has"),
+        ("messages", {"messages": "a\nb"}, "'messages' is a text, not a list of turns; the row has"),
+        ("messages", {"messages": [{"role": "user", "content": "a"}, 3]}, "'messages' holds a number, not turns alone; the row has"),
     ],
 )
 def test_a_row_that_cannot_be_trained_on_is_refused_at_its_line(

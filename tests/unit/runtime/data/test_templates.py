@@ -219,9 +219,16 @@ def test_tools_that_a_template_cannot_write_are_refused(
     for messages in (
         [Message("system", "S", tools=(CLOCK,)), ASKED, ANSWERED],
         [ASKED, Message("assistant", "", calls=(Call("clock", {}),))],
+        [ASKED, ANSWERED, Message("tool", "12"), ANSWERED],
     ):
-        with pytest.raises(StageFault, match="does not say how they are written"):
+        with pytest.raises(StageFault, match="the template cannot say tool") as refused:
             render(templates[name], vocabularies[name], messages, where="rows.jsonl:1")
+        assert "qwen, llama3" in refused.value.fix
+
+
+def test_the_templates_that_are_named_for_tools_have_them(templates: dict[str, Template]) -> None:
+    able = {name for name, one in templates.items() if one.tools and one.calls and chat.TOOL in one.roles}
+    assert able == set(chat.WITH_TOOLS)
 
 
 def test_turns_of_weight_zero_are_context(templates: dict[str, Template], vocabularies: dict[str, Vocabulary]) -> None:
