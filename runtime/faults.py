@@ -5,6 +5,7 @@ StageFault            something the user can mend: data, configuration, versions
   InputFault          a result folder that is missing, incomplete or changed
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,6 +35,14 @@ class StageFault(Exception):
     def as_dict(self) -> dict[str, str]:
         """The fault as data, for the program that started the stage."""
         return asdict(self)
+
+
+def several(faults: Sequence[StageFault]) -> StageFault:
+    """Faults that were found together as one; one alone as it is."""
+    if len(faults) == 1:
+        return faults[0]
+    told = "\n".join(str(fault) for fault in faults)
+    return StageFault(f"{len(faults)} faults\n{told}")
 
 
 class EnvironmentFault(StageFault):

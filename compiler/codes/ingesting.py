@@ -5,10 +5,11 @@ from compiler.wording import said
 
 CODES = {
     "MS0401": Code(
-        said("pattern matches no file", "通配路径没有匹配的文件"),
+        said("source without a file to read", "来源没有可读的文件"),
         said(
             """\
-The path of a source holds wildcards, its fixed folder is there, and no file below it matches.
+The path of a source is there, and no file would be read from it: in a folder, none has an extension of the format; below a \
+pattern with wildcards, none matches.
 
   path: data/raw/*.txt        files right in data/raw
   path: data/raw/**/*.txt     files in data/raw and in all folders below it
@@ -18,7 +19,7 @@ The path of a source holds wildcards, its fixed folder is there, and no file bel
 never match. Every file that matches is read, so the extension need not be one of the format. The stage depends on the whole \
 fixed folder, data/raw here: a file that is added there runs it again.""",
             """\
-来源的路径含有通配符，其固定文件夹存在，但其中没有文件与之匹配。
+来源的路径存在，但不会从中读取任何文件：文件夹中没有扩展名属于该格式的文件，或没有文件与通配路径匹配。
 
   path: data/raw/*.txt        直接位于 data/raw 中的文件
   path: data/raw/**/*.txt     data/raw 及其所有子文件夹中的文件

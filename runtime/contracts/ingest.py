@@ -12,7 +12,15 @@ SUFFIXES = {
     "csv": (".csv", ".tsv"),
     "parquet": (".parquet",),
 }
+ROW_ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst")  # of the files with instruction rows, and of seeds
+OF_FILES = ("text", "html", "markdown")  # formats of which a document is a file
 COMPRESSED = (".gz", ".zst")
+
+
+def endings_of(format: str) -> tuple[str, ...]:
+    """The endings of the files that are read in a folder of a format, in lower case."""
+    plain = SUFFIXES[format]
+    return plain if format == "parquet" else (*plain, *(ending + packed for ending in plain for packed in COMPRESSED))
 
 
 @parameters

@@ -10,23 +10,26 @@ there. Memory: one file of 16 MB or one document of `max_document_bytes` a worke
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from runtime import engine, records
 from runtime.contracts.counting import counted
-from runtime.contracts.ingest import SUFFIXES, Ingest, Source
+from runtime.contracts.ingest import OF_FILES, SUFFIXES, Ingest, Source
 from runtime.data import pieces, provenance, quarantine
 from runtime.data.decoding import Hints
 from runtime.data.funnel import Flow, Funnel
-from runtime.data.listing import RawFile, files_of
+from runtime.data.listing import Files, RawFile, files_of
 from runtime.data.pieces import Piece, Survey, SurveyTask
 from runtime.data.quarantine import Quarantine
 from runtime.data.reading import OVERSIZED, OVERSIZED_PAGE, Observations, Reader, record_id
-from runtime.faults import StageFault
+from runtime.faults import StageFault, several
 from runtime.raw_file import hash_of
 from runtime.records import Limit, Record
 from runtime.stage import Stage
 
 __all__ = ["record_id", "run"]
+
+LEFT = f"logs/ingest.{quarantine.NAME}"  # what cannot be read, where the stage refuses and leaves no result
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Done:
 def run(stage: Stage[Ingest]) -> None:
     """Read every source into records; see the module."""
     sources = stage.parameters.sources
-    listed = {name: _files(stage, name, source) for name, source in sources.items()}
+    listed, skipped = _listed(stage)
     surveys = _surveyed(stage, listed)
     tasks = list(_tasks(stage, listed, surveys))
     funnel, seen, bad = Funnel(sources), Observations(), Quarantine()
@@ -71,26 +74,43 @@ def run(stage: Stage[Ingest]) -> None:
             hashes[done.source].update(done.hashes)
             written = _collect(done.folder, stage.out, written)
             bar.advance(done.files)
-    for name, source in sources.items():
-        _refuse_faulty(name, source, stage.parameters, funnel.sources[name], bad)
+    _refuse_faulty(stage, funnel, bad)
     bad.write(stage.out / quarantine.NAME, sources)
     stage.facts["raw"] = {
         name: provenance.described((file.relative, hashes[name][file.relative]) for file in listed[name]) for name in listed
     }
-    _conclude(stage, funnel, seen, bad)
+    _conclude(stage, funnel, {**seen.as_dict(), **skipped}, bad)
 
 
-def _conclude(stage: Stage[Ingest], funnel: Funnel, seen: Observations, bad: Quarantine) -> None:
+def _conclude(stage: Stage[Ingest], funnel: Funnel, observed: Mapping[str, Any], bad: Quarantine) -> None:
     warnings = bad.warnings()
     for warning in warnings:
         stage.terminal.say(f"warning: {warning}")
-    funnel.conclude(stage, {**seen.as_dict(), **({"warnings": warnings} if warnings else {})})
+    funnel.conclude(stage, {**observed, **({"warnings": warnings} if warnings else {})})
 
 
-def _files(stage: Stage[Ingest], name: str, source: Source) -> list[RawFile]:
+def _listed(stage: Stage[Ingest]) -> tuple[dict[str, list[RawFile]], dict[str, Any]]:
+    """The files of each source, and what the metrics say of those that were left out. Raises StageFault for all sources at once."""
+    found, skipped, faults = dict[str, list[RawFile]](), dict[str, dict[str, int]](), list[StageFault]()
+    for name, source in stage.parameters.sources.items():
+        try:
+            files = _files(stage, name, source)
+        except StageFault as fault:
+            faults.append(fault)
+            continue
+        found[name] = files.read
+        if files.skipped:
+            skipped[name] = dict(sorted(files.skipped.items()))
+            stage.terminal.say(f"source {name}: {files.told()}")
+    if faults:
+        raise several(faults)
+    return found, {"skipped_files": skipped} if skipped else {}
+
+
+def _files(stage: Stage[Ingest], name: str, source: Source) -> Files:
     if source.format not in SUFFIXES:
         raise StageFault(f"unknown format {source.format!r}", where="config/ingest.yaml", fix=f"use one of {', '.join(SUFFIXES)}")
-    if source.text_field is None and source.format not in ("text", "html", "markdown"):
+    if source.text_field is None and source.format not in OF_FILES:
         raise StageFault(
             f"the source {name} has no text_field",
             where="config/ingest.yaml",
@@ -147,9 +167,23 @@ def _collect(folder: Path, out: Path, written: int) -> int:
     return written
 
 
-def _refuse_faulty(name: str, source: Source, settings: Ingest, flow: Flow, bad: Quarantine) -> None:
-    """Raise StageFault for a source of which too much cannot be read, or nothing is left."""
-    bad.refuse_above(name, flow.documents_in, settings)
+def _refuse_faulty(stage: Stage[Ingest], funnel: Funnel, bad: Quarantine) -> None:
+    """Raise StageFault for all sources at once of which too much cannot be read, or nothing is left."""
+    faults = list[StageFault]()
+    for name, source in stage.parameters.sources.items():
+        try:
+            _refuse(name, source, stage.parameters, funnel.sources[name], bad)
+        except StageFault as fault:
+            faults.append(fault)
+    if faults:
+        if bad.rows:
+            bad.write(stage.folder / LEFT, stage.parameters.sources)
+            faults[-1].fix += f"; everything that cannot be read: experiments/{stage.folder.name}/{LEFT}"
+        raise several(faults)
+
+
+def _refuse(name: str, source: Source, settings: Ingest, flow: Flow, bad: Quarantine) -> None:
+    bad.refuse_above(name, flow.documents_in, settings, "file" if source.format in OF_FILES else "row")
     if flow.documents_out == 0:
         raise StageFault(
             f"the source {name} has no text: {counted(flow.documents_in, 'document')} seen, none kept",

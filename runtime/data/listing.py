@@ -1,12 +1,14 @@
 """The files of a raw source, in an order that depends on their names alone."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from runtime.contracts.ingest import COMPRESSED, SUFFIXES, Source
+from runtime.contracts.counting import counted
+from runtime.contracts.ingest import COMPRESSED, SUFFIXES, Source, endings_of
 from runtime.contracts.patterns import below_fixed, files_below, fixed_folder, is_pattern
 from runtime.data.archives import uncompressed
 from runtime.data.provenance import printable
@@ -36,7 +38,20 @@ class RawFile:
         return uncompressed(self.path, self.shown)
 
 
-def files_of(root: Path, name: str, source: Source) -> list[RawFile]:
+@dataclass(frozen=True)
+class Files:
+    """The files of a source that are `read`, and how many are not, by their extension."""
+
+    read: list[RawFile]
+    skipped: Counter[str]
+
+    def told(self) -> str:
+        """How many were left out, and which."""
+        kinds = ", ".join(f"{ending}: {count}" for ending, count in sorted(self.skipped.items()))
+        return f"{counted(self.skipped.total(), 'file')} not read, of another extension ({kinds})"
+
+
+def files_of(root: Path, name: str, source: Source) -> Files:
     """The files of one source, sorted by their POSIX path below it, or below the fixed folder of its pattern.
 
     A path that is a file is read whatever its name, and so is all that a pattern matches. In a folder only files whose
@@ -46,7 +61,7 @@ def files_of(root: Path, name: str, source: Source) -> list[RawFile]:
     fixed = fixed_folder(source.path)
     top = root / fixed
     if top.is_file() and not is_pattern(source.path):
-        return [_file(top, fixed, top.name)]
+        return Files([_file(top, fixed, top.name)], Counter())
     belongs = _matched(source.path) if is_pattern(source.path) else _of_format(source.format)
     try:
         below = [(path.relative_to(top).as_posix(), path) for path in files_below(top)]
@@ -55,7 +70,12 @@ def files_of(root: Path, name: str, source: Source) -> list[RawFile]:
     found = sorted((relative, path) for relative, path in below if belongs(relative))
     if not found:
         raise _nothing(top, name, source)
-    return [_file(path, f"{fixed.rstrip('/')}/{relative}", printable(relative, fixed)) for relative, path in found]
+    files = [_file(path, f"{fixed.rstrip('/')}/{relative}", printable(relative, fixed)) for relative, path in found]
+    return Files(files, Counter() if is_pattern(source.path) else _left_out(below, belongs))
+
+
+def _left_out(below: Iterable[tuple[str, Path]], belongs: Callable[[str], bool]) -> Counter[str]:
+    return Counter(path.suffix.lower() or "none" for relative, path in below if not belongs(relative))
 
 
 def _file(path: Path, shown: str, relative: str) -> RawFile:
@@ -74,8 +94,7 @@ def _matched(path: str) -> Callable[[str], bool]:
 
 
 def _of_format(format: str) -> Callable[[str], bool]:
-    endings = SUFFIXES[format]
-    every = endings if format == "parquet" else (*endings, *(ending + packed for ending in endings for packed in COMPRESSED))
+    every = endings_of(format)
     return lambda relative: relative.lower().endswith(every)
 
 

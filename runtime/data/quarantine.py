@@ -1,5 +1,6 @@
 """What cannot be read: counted under a reason, named with file, line and byte offset, and refused where it is too much."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from runtime.contracts.counting import counted
 from runtime.contracts.ingest import Ingest
 from runtime.faults import StageFault
 
@@ -67,18 +69,21 @@ class Quarantine:
                 known: list[Any] = mine.setdefault(source, [])
                 known.extend(values[: most - len(known)])
 
-    def refuse_above(self, source: str, rows: int, settings: Ingest) -> None:
-        """Raise StageFault where more than the allowed share of a source's `rows` cannot be read."""
+    def refuse_above(self, source: str, rows: int, settings: Ingest, unit: str = "row") -> None:
+        """Raise StageFault where more than the allowed share of a source's `rows` cannot be read. `unit`: what they are called."""
         doubtful = min(self.doubtful[source], rows)  # of a file that breaks off, a bad row counts with the file once more
         if doubtful <= settings.bad_rows_max * rows:
             return
         first, *others = self.first[source]
-        also = f"; also at {', '.join(fault.where for fault in others)}" if others else ""
+        left = self._reasons(source).total() - 1 - len(others)
+        more = f" and {counted(left, f'further {unit}')}" if left else ""
+        also = f"; also at {', '.join(fault.where for fault in others)}{more}" if others else ""
+        enough = math.ceil(doubtful / rows * 1000) / 1000
         raise StageFault(
-            f"{first.message} ({self.phrase(source)} of {rows} in the source {source}, {doubtful} in doubt{also})",
+            f"{first.message} ({self.phrase(source)} of {counted(rows, unit)} in the source {source}, {doubtful} in doubt{also})",
             where=first.where,
-            reason=f"more than {settings.bad_rows_max:.2%} of the rows (data.pretrain.ingest.bad_rows_max) cannot be read or are in doubt",
-            fix=first.fix,
+            reason=f"more than {settings.bad_rows_max:.2%} of the {unit}s cannot be read or in doubt (data.pretrain.ingest.bad_rows_max)",
+            fix=f"{first.fix}; to go on without what cannot be read, set data.pretrain.ingest.bad_rows_max to {enough:g} or more",
         )
 
     def warnings(self) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from runtime.contracts.ingest import COMPRESSED
+from runtime.contracts.ingest import COMPRESSED, ROW_ENDINGS
 from runtime.data import json_streams, json_text
 from runtime.data.archives import block_of, uncompressed
 from runtime.data.json_streams import Lines, Values
@@ -24,7 +24,6 @@ JSON = dict[str, Any]
 PIECE = 16_000_000  # bytes of a JSON Lines file that one task reads
 MARK = b"\xef\xbb\xbf"
 ARRAY, OBJECTS, LINES = "array", "objects", "lines"
-ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst")
 _BLANK, _BEGIN = re.compile(r"[\ufeff\s]*"), re.compile(r"\[")
 _BETWEEN, _END = re.compile(r"[\s,]*"), re.compile(r"\]")
 
@@ -52,11 +51,11 @@ class RawRow:
 def files_of(root: Path, path: str) -> list[tuple[str, Path]]:
     """The files of a source: names relative to `root`, and where they lie, in the order of their names. Raises StageFault."""
     place = root / path
-    inside = (file for file in place.rglob("*") if file.name.lower().endswith(ENDINGS) and file.is_file())
+    inside = (file for file in place.rglob("*") if file.name.lower().endswith(ROW_ENDINGS) and file.is_file())
     files = sorted(inside, key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
     if not files or not files[0].is_file():
         raise StageFault(
-            f"{path} is neither a file nor a folder with {', '.join(f'*{ending}' for ending in ENDINGS)}",
+            f"{path} is neither a file nor a folder with {', '.join(f'*{ending}' for ending in ROW_ENDINGS)}",
             where="config/format.yaml",
             fix="mend data.instruct.sources.*.path (relative to the project root)",
         )

@@ -16,9 +16,11 @@ from compiler.validate.rules.files import missing_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import Said, said
 from runtime.contracts.counting import counted
+from runtime.contracts.ingest import COMPRESSED, ROW_ENDINGS, endings_of
 from runtime.contracts.patterns import below_fixed, files_below, fixed_folder, is_pattern
 
 RULES = Rules()
+_LOOKED_AT = 10_000  # files of a folder whose extensions are told
 
 
 @RULES.needing("data")
@@ -26,9 +28,13 @@ def source_exists(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     for path, sources in both(spec):
         for name, source in sources.items():
             if recipe_of(source.path) is None:
-                pattern = path == SOURCES[0] and is_pattern(source.path)
-                faults = list(_missing(tree, fixed_folder(source.path) if pattern else source.path, (*path, name, "path")))
-                yield from faults or (_unmatched(tree, source.path, (*path, name, "path")) if pattern else ())
+                text, place = path == SOURCES[0], (*path, name, "path")
+                pattern = text and is_pattern(source.path)
+                faults = list(_missing(tree, fixed_folder(source.path) if pattern else source.path, place))
+                endings = endings_of(source.format) if text else ROW_ENDINGS
+                yield from faults or (
+                    _unmatched(tree, source.path, place) if pattern else _without_files(tree, source.path, endings, place)
+                )
 
 
 @RULES.needing("data")
@@ -123,6 +129,29 @@ def _unmatched(tree: SourceTree, written: str, path: Path) -> Iterator[Diagnosti
         reason=said(f"source {path[-2]} would be missing from the mix", f"混合语料中将缺少来源 {path[-2]}"),
         fix=did_you_mean(meant) if meant else _how(written),
         suggestion=meant or "",
+    )
+
+
+def _without_files(tree: SourceTree, written: str, endings: tuple[str, ...], path: Path) -> Iterator[Diagnostic]:
+    """A fault where a folder holds no file that would be read."""
+    folder = FilePath(tree.root) / written
+    if not folder.is_dir() or any(name.lower().endswith(endings) for name in _names(folder)):
+        return
+    there = sorted({FilePath(name).suffix.lower() for name in islice(_names(folder), _LOOKED_AT)} - {""})
+    told, told_zh = (f"; it has {', '.join(there)}", f"；其中有 {'、'.join(there)}") if there else ("", "")
+    plain = [ending for ending in endings if not ending.endswith(COMPRESSED)]
+    form, form_zh = (
+        ("", "") if endings == ROW_ENDINGS else ("set the format that the files have, or ", "请把 format 设为这些文件的格式，或")
+    )
+    yield Diagnostic(
+        "MS0401",
+        said(f"{written} has no file that ends in {', '.join(plain)}", f"{written} 中没有以 {'、'.join(plain)} 结尾的文件"),
+        path=path,
+        reason=said(f"source {path[-2]} would be missing from the mix", f"混合语料中将缺少来源 {path[-2]}"),
+        fix=said(
+            f"{form}put such files there (`dvc pull`, if they are tracked){told}",
+            f"{form_zh}放入此类文件（若由 DVC 跟踪，请运行 `dvc pull`）{told_zh}",
+        ),
     )
 
 

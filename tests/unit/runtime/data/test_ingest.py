@@ -162,12 +162,14 @@ def test_rows_of_json_lines_in_a_json_file_are_told_by_their_lines(project: Proj
     assert fault.value.where == "data/raw/rows/a.json:4"
 
 
-def test_files_are_read_in_the_order_of_their_paths_and_others_are_left_out(project: Project) -> None:
+def test_files_are_read_in_the_order_of_their_paths_and_others_are_left_out(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
     use(project, notes=source("data/raw/notes", "text"))
     for name in ("乙.txt", "b/a.txt", "a.TXT", "LICENSE", ".hidden.txt", ".git/x.txt", "page.html", "甲/一.txt"):
         project.put(f"data/raw/notes/{name}", name)
     assert texts(project) == ["a.TXT", "b/a.txt", "乙.txt", "甲/一.txt"]
     assert project.records("corpus/ingest")[3].meta == {"path": "甲/一.txt", "format": "text", "domain": "general"}
+    assert project.metrics("ingest")["skipped_files"] == {"notes": {".html": 1, "none": 1}}
+    assert "source notes: 2 files not read, of another extension (.html: 1, none: 1)" in capfd.readouterr().err
 
 
 def test_links_are_followed_but_not_in_a_circle(project: Project) -> None:
@@ -204,6 +206,37 @@ def test_a_source_without_text_is_refused_by_name(project: Project, files: tuple
         project.run("ingest")
     assert "the source rows" in fault.value.message
     assert fault.value.where == "data/raw/rows"
+
+
+def test_faults_of_all_sources_are_told_in_one_run(project: Project) -> None:
+    use(
+        project,
+        rows=source("data/raw/rows", "jsonl", "body"),
+        more=source("data/raw/more", "jsonl", "text"),
+        good=source("data/raw/a.txt", "text"),
+    )
+    project.put("data/raw/a.txt", "good")
+    with pytest.raises(StageFault, match=r"(?s)2 faults.*data/raw/rows: the source rows is empty.*data/raw/more: the source more is empty"):
+        project.run("ingest")
+    project.put("data/raw/rows/a.jsonl", lines_of({"text": "a"}))
+    project.put("data/raw/more/a.jsonl", lines_of({"text": " "}))
+    with pytest.raises(StageFault, match=r"(?s)2 faults.*no field 'body'.*the source more has no text"):
+        project.run("ingest")
+
+
+def test_a_folder_of_texts_speaks_of_files_and_leaves_a_list_of_the_bad_ones(project: Project) -> None:
+    use(project, notes=source("data/raw/notes", "text"))
+    for number in range(9):
+        project.put(f"data/raw/notes/{number}.txt", b"\x00\x01\x02" * 99 if number > 1 else b"good")
+    with pytest.raises(StageFault, match=r"of 9 files in the source notes, 7 in doubt; also at .* and 2 further files") as fault:
+        project.run("ingest")
+    assert "more than 1.00% of the files" in fault.value.reason
+    assert "to go on without what cannot be read, set data.pretrain.ingest.bad_rows_max to 0.778 or more" in fault.value.fix
+    assert fault.value.fix.endswith("experiments/demo/logs/ingest.quarantine.jsonl")
+    left = (project.folder / "logs/ingest.quarantine.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(row)["file"] for row in left] == [f"data/raw/notes/{number}.txt" for number in range(2, 9)]
+    project.config["ingest"]["bad_rows_max"] = 0.778
+    assert texts(project) == ["good", "good"]
 
 
 @pytest.mark.parametrize(("document", "limit"), [(100, "max_document_bytes"), (1_000_000, "max_line_bytes, or set long_lines to split")])

@@ -117,7 +117,7 @@ def test_an_archive_that_was_cut_off_puts_all_of_its_rows_in_doubt(project: Proj
 def test_bad_rows_of_a_file_that_breaks_off_are_not_counted_above_all_of_its_rows(project: Project) -> None:
     rows = b"".join(b'{"text":"%s"}\n{"text":\n' % os.urandom(30).hex().encode() for _ in range(300))
     project.put("data/raw/rows/a.jsonl.gz", gzip.compress(rows)[:-5])
-    with pytest.raises(StageFault, match=r"of 601 in the source rows, 601 in doubt"):
+    with pytest.raises(StageFault, match=r"of 601 rows in the source rows, 601 in doubt"):
         project.run("ingest")
     use(project, bad_rows_max=1.0)
     assert len(texts(project)) == 300
