@@ -183,10 +183,15 @@ def _chosen(experiment: Experiment, options: argparse.Namespace, metrics: JSON) 
 
 
 def _dropped(experiment: Experiment, stage: str) -> list[JSON]:
-    """What was dropped; documents with text of an evaluation set as the file says that tells the passage they share with it."""
-    rows = [row for name in DROPPED[:-1] for row in experiment.rows(stage, name)]
-    told = [{"reason": CONTAMINATED, **row} for row in experiment.rows(stage, DROPPED[-1])]
-    return [*(row for row in rows if not told or row.get("reason") != CONTAMINATED), *told]
+    """What was dropped, once: of two files that tell of a reason, the one that says more, which is the place or the shared passage."""
+    examples, quarantined, contaminated = (list(experiment.rows(stage, name)) for name in DROPPED)
+    told = [*quarantined, *({"reason": CONTAMINATED, **row} for row in contaminated)]
+    better = {_reason(row) for row in quarantined}
+    return [*(row for row in examples if not (_reason(row) in better or (contaminated and row.get("reason") == CONTAMINATED))), *told]
+
+
+def _reason(row: JSON) -> tuple[Any, Any]:
+    return row.get("source"), row.get("reason")
 
 
 def of_source(row: Mapping[str, Any], source: str | None) -> bool:

@@ -1,5 +1,6 @@
 """Examples of data as a person reads them: dropped and kept documents, rows with the mask of the loss, groups of duplicates."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -122,12 +123,17 @@ def _told(row: Row) -> list[str]:
     source = row.get("source")
     named = [
         "+".join(str(one) for one in cast("list[object]", source)) if isinstance(source, list) else str(source or ""),
-        str(row.get("id") or ""),
+        _identified(str(row.get("id") or "")),
         str(row.get("language") or ""),
     ]
     told = {key: value for key, value in row.items() if key not in TEXTS and value not in ("", None) and not isinstance(value, bool)}
     others = [f"{key} {value}" for key, value in told.items() if isinstance(value, str | int | float)]
     return [visible(word) for word in (*named, *others) if word]
+
+
+def _identified(id: str) -> str:
+    """An id that looks like a number, such as that of a synthetic row, is called one: `8.0` beside `low_score` is no score."""
+    return f"id {id}" if re.fullmatch(r"[0-9.]+", id) else id
 
 
 def _head(words: Iterable[str]) -> Text:

@@ -5,7 +5,9 @@ from typing import Any, cast
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
+from compiler.command.data_figures import details, figure, mixed, turned, warnings
 from compiler.wording import Said, in_language, listed, said
 
 Tree = Mapping[str, Any]
@@ -14,39 +16,14 @@ ALL = said("all", "合计")
 PACKED = "pack-pretrain"
 _COUNTS = (("documents", said("documents", "文档")), ("characters", said("characters", "字符")), ("bytes", said("MB", "MB")))
 _BY_SOURCE = ("validation_by_source", "train_by_source")
-# Names of figures; one that is not here is shown as it is.
-_FIGURES = {
-    "sources": said("by source", "按来源"),
-    "validation_by_source": said("held-out text by source", "留出文本，按来源"),
-    "train_by_source": said("training text by source", "训练文本，按来源"),
-    "splits": said("splits", "划分"),
-    "read": said("read", "读入"),
-    "duplicates": said("duplicates", "重复"),
-    "dropped": said("dropped", "丢弃"),
-    "truncated": said("shortened", "截短"),
-    "train_before_weights": said("training rows before weights", "加权前的训练行"),
-    "weights_left_out": said("left out by weights", "因权重未用"),
-    "weights_repeats": said("repeats by weights", "因权重重复"),
-    "train": said("train", "训练"),
-    "validation": said("validation", "验证"),
-    "rows": said("rows", "行"),
-    "documents": said("documents", "文档"),
-    "tokens": said("tokens", "词元"),
-    "trained_tokens": said("tokens in the loss", "计入损失的词元"),
-    "dropped_tokens": said("dropped tokens", "丢弃的词元"),
-    "bytes": said("bytes", "字节"),
-    "bytes_per_token": said("bytes per token", "每词元字节数"),
-    "byte_fallback_rate": said("tokens that are bytes", "单字节词元占比"),
-    "unknown_rate": said("unknown tokens", "未知词元占比"),
-}
 
 
 def sources(metrics: Tree) -> list[str]:
     """The sources that a stage tells of."""
-    return list(dict.fromkeys(name for key in ("sources", *_BY_SOURCE) for name in _mapping(metrics.get(key))))
+    return list(dict.fromkeys(name for key in ("sources", "recipes", *_BY_SOURCE) for name in _mapping(metrics.get(key))))
 
 
-def whole(stages: Mapping[str, Tree], only: str | None) -> Iterator[Table]:
+def whole(stages: Mapping[str, Tree], only: str | None) -> Iterator[Table | Text]:
     """Sources against the stages of the corpus: documents and MB that leave each, tokens at the end; then the rows of instructions."""
     flows = {name: metrics for name, metrics in stages.items() if is_flow(metrics)}
     if flows:
@@ -112,18 +89,30 @@ def _cell(amount: tuple[Any, Any]) -> str:
     return "-" if documents is None else f"{documents:,}\n{megabytes(size)}"
 
 
-def stage(name: str, metrics: Tree, only: str | None) -> Iterator[Table]:
-    """One stage in detail."""
-    if is_flow(metrics):
-        yield _flow(name, metrics, only)
-        if languages := _mapping(metrics.get("languages")):
-            yield _languages(languages)
-        return
+def stage(name: str, metrics: Tree, only: str | None) -> Iterator[Table | Text]:
+    """One stage in detail, and what it warned of."""
+    yield from _flows(name, metrics, only) if is_flow(metrics) else _figures(name, metrics, only)
+    yield from warnings(metrics)
+
+
+def _flows(name: str, metrics: Tree, only: str | None) -> Iterator[Table]:
+    yield _flow(name, metrics, only)
+    if languages := _mapping(metrics.get("languages")):
+        yield _languages(languages)
+    yield from mixed(_rows(metrics, "mix", only))
+    if only is None:
+        yield from details(metrics)
+
+
+def _figures(name: str, metrics: Tree, only: str | None) -> Iterator[Table]:
     tables = [(key, _rows(metrics, key, only)) for key in ("sources", *_BY_SOURCE, "splits")]
     for key, rows in tables:
         if rows:
-            yield _plain(f"{name}: {_figure(key)}", rows)
-    if not any(rows for _, rows in tables):
+            yield _plain(f"{name}: {figure(key)}", rows)
+    recipes = _rows(metrics, "recipes", only)
+    if recipes:
+        yield turned(f"{name}: {figure('recipes')}", recipes)
+    if not recipes and not any(rows for _, rows in tables):
         yield _leaves(name, metrics)
 
 
@@ -131,10 +120,6 @@ def _rows(metrics: Tree, key: str, only: str | None) -> dict[str, Tree]:
     """The figures of every source, or split, that are a row of them."""
     found = {name: _mapping(row) for name, row in _mapping(metrics.get(key)).items()}
     return {name: row for name, row in found.items() if row and (key == "splits" or only in (None, name))}
-
-
-def _figure(key: str) -> str:
-    return in_language(_FIGURES.get(key, key.replace("_", " ")))
 
 
 def _flow(name: str, metrics: Tree, only: str | None) -> Table:
@@ -186,7 +171,7 @@ def _plain(title: str, rows: Mapping[str, Tree]) -> Table:
     heads = list(dict.fromkeys(head for row in rows.values() for head in row))
     table = Table("", box=box.SIMPLE_HEAD, title=title)
     for head in heads:
-        table.add_column(_figure(head), justify="right" if all(_is_number(row.get(head, 0)) for row in rows.values()) else "left")
+        table.add_column(figure(head), justify="right" if all(_is_number(row.get(head, 0)) for row in rows.values()) else "left")
     for name, row in rows.items():
         table.add_row(name, *(_shown(row.get(head)) for head in heads))
     return table
@@ -194,8 +179,8 @@ def _plain(title: str, rows: Mapping[str, Tree]) -> Table:
 
 def _leaves(name: str, metrics: Tree) -> Table:
     table = Table("", "", box=box.SIMPLE, show_header=False, title=name)
-    for key, value in metrics.items():
-        table.add_row(_figure(key), _shown(value))
+    for key in (key for key in metrics if key != "warnings"):
+        table.add_row(figure(key), _shown(metrics[key]))
     return table
 
 

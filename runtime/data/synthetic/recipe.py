@@ -46,11 +46,11 @@ class Batch:
     examples: list[dict[str, Any]] = field(default_factory=list)
     ended: str = "count"
 
-    def drop(self, reason: str, name: str, text: str) -> None:
-        """Count a row, or an answer, that gives none, and keep the first few of each reason to look at."""
+    def drop(self, reason: str, name: str, text: str, **more: float) -> None:
+        """Count a row, or an answer, that gives none, and keep the first few of each reason to look at; `more`: figures of the row."""
         self.dropped[reason] += 1
         if self.dropped[reason] <= EXAMPLES:
-            self.examples.append({"id": name, "reason": reason, "text": text[:SHOWN]})
+            self.examples.append({"id": name, "reason": reason, **more, "text": text[:SHOWN]})
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,10 @@ class Kitchen:
         for one, answer in zip(candidates, answers, strict=False):
             batch.steps["judged"] += 1
             value = judgement.score_of(answer.content) if answer.content is not None else None
-            if value is None or value < score.threshold:
-                self._drop(batch, NOT_SCORED if value is None else LOW_SCORE, one)
+            if value is None:
+                self._drop(batch, NOT_SCORED, one)
+            elif value < score.threshold:
+                self._drop(batch, LOW_SCORE, one, score=value, threshold=score.threshold)
             else:
                 made.append(Made(one, value))
         for one in candidates[len(answers) :]:
@@ -152,8 +154,8 @@ class Kitchen:
         seed = rank(self.seed, "judge", self.name, candidate.name) % SEEDS
         return question(settings, judging.filled(values), seed, 0, sampled=False)
 
-    def _drop(self, batch: Batch, reason: str, candidate: Candidate) -> None:
-        batch.drop(reason, candidate.name, rows.whole(candidate.row))
+    def _drop(self, batch: Batch, reason: str, candidate: Candidate, **more: float) -> None:
+        batch.drop(reason, candidate.name, rows.whole(candidate.row), **more)
 
 
 def summary(recipe: synthesize.Recipe, batch: Batch) -> dict[str, Any]:

@@ -314,3 +314,71 @@ def test_shares_that_were_asked_stand_beside_those_that_are_trained_on(folder: P
     assert "asked and in the mix by tokens" in shown
     assert next(line.split() for line in shown.split("\n") if "25.00%" in line) == ["book", "25.00%", "26.00%", "30.00%", "+5.00"]
     assert next(line.split() for line in shown.split("\n") if "75.00%" in line)[-1] == "-5.00"
+
+
+def shown(folder: Path, capsys: pytest.CaptureFixture[str], stage: str, metrics: dict[str, Any], *arguments: str) -> str:
+    """What the command says of a stage, each run of blanks as one."""
+    if BY_NAME[stage].optional:
+        (folder / BY_NAME[stage].config).write_text("{}\n")
+    write(folder / f"metrics/{stage}.json", metrics)
+    assert main(["data", "demo", stage, *arguments]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_what_a_stage_counts_besides_documents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = {**flow(4, 3, 40), "sources": {"my_book": flow(4, 3, 40)}}
+    clean = {
+        "lines_removed": {"boilerplate": 36},
+        "pii_masked": {"email": 1107},
+        "characters_removed": {},
+        "perplexity": {"thresholds": {"en": 297.65}},
+    }
+    said = shown(folder, capsys, "clean", {**counted, **clean})
+    for line in (
+        "lines removed boilerplate 36",
+        "personal data masked email 1,107",
+        "characters removed -",
+        "perplexity: thresholds en 297.6",
+    ):
+        assert line in said
+    parts = {"train": {"documents": 355, "sources": {"my_book": 110}}, "validation": {"documents": 4}}
+    split = {"splits": parts, "overlap": {"runs": 1129, "share": 0.539}, "warnings": ["half is seen"]}
+    said = shown(folder, capsys, "split", {**counted, **split})
+    assert "splits: train documents 355, by source (my_book 110)" in said and "splits: validation documents 4" in said
+    assert "overlap of the splits runs 1,129, share 0.539" in said and said.endswith("warning: half is seen")
+    assert "texts of a topic spam 0, storage 87" in shown(folder, capsys, "filter", {**counted, "topics": {"spam": 0, "storage": 87}})
+    assert "主题文本 spam 0，storage 87" in shown(
+        folder, capsys, "filter", {**counted, "topics": {"spam": 0, "storage": 87}}, "--lang", "zh"
+    )
+
+
+def test_a_mix_shows_the_shares_that_were_asked_and_obtained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    share = {"target_share": 0.25, "share": 0.26, "natural_share": 0.1, "repeats": 2.5, "tokens_estimated": 1234}
+    told = {**flow(4, 3, 40), "sources": {"book": flow(4, 3, 40)}, "mix": {"book": share}, "unit": "bytes", "missing_bytes": 7}
+    said = shown(folder, capsys, "mix", told)
+    assert "book 25.00% 26.00% 10.00% 2.5 1,234" in said and "missing bytes 7" in said
+
+
+def test_recipes_show_requests_tokens_cost_and_reasons(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = {"wanted": 12, "requests": {"write": 21, "judge": 19}, "dropped": {"low_score": 7}, "tokens": {"input": 4000}, "cost": None}
+    said = shown(folder, capsys, "synthesize", {"rows": 12, "recipes": {"questions": made, "more": made}, "warnings": ["too few"]})
+    assert "requests write 21, judge 19 write 21, judge 19" in said and "dropped low_score 7" in said
+    assert "tokens input 4,000" in said and "cost - -" in said and said.endswith("warning: too few")
+    assert "write 21" in shown(folder, capsys, "synthesize", {"recipes": {"questions": made, "more": made}}, "--source", "more")
+
+
+def test_an_id_that_is_a_number_is_not_taken_for_a_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "synthetic").mkdir()
+    row = {"source": "questions", "id": "8.0", "reason": "low_score", "score": 6.5, "threshold": 7.0, "text": "x"}
+    lines(folder / "synthetic/dropped.jsonl", [row])
+    said = shown(folder, capsys, "synthesize", {"recipes": {"questions": {"rows": 1}}}, "--dropped")
+    assert said == "low_score questions id 8.0 score 6.5 threshold 7.0 x"
+
+
+def test_a_bad_row_is_shown_once_with_its_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = {"source": "answers", "reason": "no 'output'", "text": "{}"}
+    other = {"source": "answers", "id": "ab", "reason": "empty_answer", "text": "user: x"}
+    lines(folder / "instruct/dropped.jsonl", [{"id": "data/a.json:402", **bad}, other])
+    lines(folder / "instruct/quarantine.jsonl", [{"file": "data/a.json", "line": 402, **bad}])
+    said = shown(folder, capsys, "format", {"sources": {"answers": {"read": 2}}}, "--dropped")
+    assert said == "empty_answer answers ab user: x no 'output' answers file data/a.json line 402 {}"

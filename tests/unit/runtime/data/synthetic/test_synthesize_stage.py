@@ -62,6 +62,7 @@ def test_judge_drops_what_is_below_the_threshold(project: Project, serve: Serve)
     assert {body["temperature"] for body in judged} == {0.0}
     reasons = Counter(one["reason"] for one in project.lines("synthetic/dropped.jsonl"))
     assert reasons == {"low_score": metrics["dropped"]["low_score"]}
+    assert all(one["score"] < one["threshold"] == SCORE["threshold"] for one in project.lines("synthetic/dropped.jsonl"))
 
 
 def test_another_model_judges_with_a_key_of_its_own(project: Project, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,8 +442,12 @@ def test_proxies_of_the_environment_are_not_taken(project: Project, serve: Serve
         (lambda root: (root / "specs/prompt/write-instructions.yaml").write_text("user: [\n"), "not a prompt"),
         (lambda root: (root / "specs/prompt/write-instructions.yaml").write_text("user: 7\n"), "not a prompt"),
         (lambda root: (root / "data/seeds.jsonl").write_text('{"instruction": "x"}\n'), "no text in 'output'"),
-        (lambda root: (root / "data/seeds.jsonl").write_text("{\n"), "not JSON"),
+        (lambda root: (root / "data/seeds.jsonl").write_text("{\n"), "not a JSON object"),
         (lambda root: (root / "data/seeds.jsonl").write_text("\n"), "has no row"),
+        (
+            lambda root: (root / "data/seeds.jsonl").write_text('{"instruction": "x"}\n[]\n' + "{\n" * 20),
+            r"(?s)22 faults, the first 10:\ndata/seeds.jsonl:1: no text in 'output'.*:2: a list, not a JSON object.*:10: not a JSON object",
+        ),
         (lambda root: (root / "data/seeds.jsonl").unlink(), "neither a file nor a folder"),
     ],
 )
