@@ -228,6 +228,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "specs", tmp_path / "specs")
     (tmp_path / "data/raw/notes").mkdir(parents=True)
+    shutil.copy(ROOT / "README.md", tmp_path / "data/raw/notes")
     for path in [*(ROOT / "data").iterdir(), *(ROOT / "data/raw").iterdir()]:
         if path.name != "raw" and not (tmp_path / path.relative_to(ROOT)).exists():
             (tmp_path / path.relative_to(ROOT)).symlink_to(path)
