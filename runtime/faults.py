@@ -37,12 +37,13 @@ class StageFault(Exception):
         return asdict(self)
 
 
-def several(faults: Sequence[StageFault]) -> StageFault:
-    """Faults that were found together as one; one alone as it is."""
+def several(faults: Sequence[StageFault], count: int | None = None) -> StageFault:
+    """Faults that were found together as one; one alone as it is. `count`: how many there are, where not all are told."""
     if len(faults) == 1:
         return faults[0]
     told = "\n".join(str(fault) for fault in faults)
-    return StageFault(f"{len(faults)} faults\n{told}")
+    first = f", the first {len(faults)}:" if count is not None and count > len(faults) else ""
+    return StageFault(f"{count or len(faults)} faults{first}\n{told}")
 
 
 class EnvironmentFault(StageFault):

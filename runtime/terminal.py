@@ -72,7 +72,8 @@ class Bar:
 
     def _line(self, state: str) -> None:
         amount = f"{self._done:,}" if self._total is None else f"{self._done:,} of {self._total:,}"
-        self._terminal.say(f"{self._title}: {amount} {self._unit} {self._note}".rstrip() + f" {state}")
+        counted = f"{amount} {self._unit} {self._note}".rstrip()
+        self._terminal.say(f"{self._title}: " + (f"stopped after {counted}" if state == "stopped" else f"{counted} {state}"))
 
 
 @contextmanager

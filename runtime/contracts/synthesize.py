@@ -5,7 +5,7 @@ from runtime.contracts.base import Contract, parameters
 
 @parameters
 class Seeds:
-    """What people wrote: a file or folder of JSON lines, relative to the project root; `format`: alpaca | messages | jsonl.
+    """What people wrote: a file or folder of JSON Lines or JSON, relative to the project root; `format`: alpaca | messages | jsonl.
 
     `field`: the one that holds the text, for jsonl.
     """

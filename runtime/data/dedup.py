@@ -55,14 +55,15 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Parts of the input, where scratch goes, where the result goes, names of sources, and how tasks are run."""
+    """Parts of the input, where scratch goes, where the result goes, names of sources, how tasks are run, and what is told of them."""
 
     parts: Sequence[Path]
     work: Path
     out: Path
     sources: Sequence[str]
     placement: Placement
-    advance: Callable[[int], None] = lambda documents: None
+    looked_at: Callable[[int], None] = lambda documents: None
+    written: Callable[[int], None] = lambda documents: None
 
     def each(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
         """Results in the order of the tasks."""
@@ -117,7 +118,7 @@ class Deduplication:
         tasks = [SurveyTask(part, number, corpus.work, self._parameters, stored) for number, part in enumerate(corpus.parts)]
         found = list[Surveyed]()
         for one in corpus.each(survey, tasks):
-            corpus.advance(one.documents)
+            corpus.looked_at(one.documents)
             self._cut.update(one.cut)
             self._cut_characters.update(one.cut_characters)
             for name, chosen in one.examples.items():
@@ -190,7 +191,7 @@ class Deduplication:
         for done in self._corpus.each(apply, list(self._apply_tasks())):
             funnel.add(done.funnel)
             shown |= done.shown
-            self._corpus.advance(done.funnel.total.documents_in)
+            self._corpus.written(done.funnel.total.documents_in)
         self._write_examples(shown)
         return funnel
 
@@ -228,8 +229,9 @@ def run(stage: Stage[Dedup]) -> None:
     made, settings = stage.manifest("corpus/clean"), stage.parameters.decontaminate
     parts, sources = records.parts(stage.input("corpus/clean")), made.facts.get("sources", [])
     documents = made.counts.get("documents")
-    with stage.bar(None if documents is None else 2 * documents, "documents") as bar:  # each is seen at the start and at the end
-        corpus = Corpus(parts, stage.scratch / "work", stage.out, sources, stage.placement, bar.advance)
+    name = stage.contract.name
+    with stage.bar(documents, "documents", f"{name} first look") as looked, stage.bar(documents, "documents", name) as written:
+        corpus = Corpus(parts, stage.scratch / "work", stage.out, sources, stage.placement, looked.advance, written.advance)
         work = Deduplication(stage.parameters, corpus)
         funnel = work.run(evaluation_texts(settings, stage.root) if settings else ())
     warnings = warnings_of(funnel)

@@ -172,15 +172,22 @@ def _row(content: bytes, where: str, size: int) -> RawRow:
     try:
         row = json_text.loads(content) if size <= json_streams.LONGEST else None
     except orjson.JSONDecodeError as error:
-        row, fault = (
-            {},
-            StageFault(f"not a JSON object: {error}", where=where, fix="one JSON object a line, or one array of them, in UTF-8"),
-        )
+        row, fault = {}, _not_json(content, where, error)
     if size > json_streams.LONGEST:
         fault = StageFault(f"a row of {size} bytes, more than {json_streams.LONGEST}", where=where, fix="split it, or take it out")
     elif fault is None and not isinstance(row, dict):
         fault = StageFault(f"a {type(row).__name__}, not a JSON object", where=where, fix="one JSON object a line")
     return RawRow(where, {} if fault else cast(JSON, row), content[:1000], fault)
+
+
+def _not_json(content: bytes, where: str, error: ValueError) -> StageFault:
+    """What is wrong with a row; bytes that are not UTF-8 come first."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as wrong:
+        message = f"not UTF-8: byte {wrong.start} of the row ({wrong.reason})"
+        return StageFault(message, where=where, fix="convert the file to UTF-8 (iconv -f ENCODING -t UTF-8; GB18030 reads any GBK file)")
+    return StageFault(f"not a JSON object: {error}", where=where, fix="one JSON object a line, or one array of them, in UTF-8")
 
 
 def _values(piece: Range, file: BinaryIO, last: _Lines, layout: str) -> Iterator[RawRow]:

@@ -1,35 +1,46 @@
 """The rows that people wrote, which show a model what to write; all of them are held in memory."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from runtime.contracts.ingest import ROW_ENDINGS
 from runtime.contracts.synthesize import Seeds
 from runtime.data.ordering import rank
+from runtime.data.row_files import Range, RawRow, rows_of
 from runtime.data.synthetic.exchange import JSON
-from runtime.faults import StageFault
-from runtime.raw_file import content_of
+from runtime.faults import StageFault, several
 
 Row = dict[str, str]
-MARK = b"\xef\xbb\xbf"
+TOLD = 10  # rows that cannot be read
 
 
 def files_of(root: Path, seeds: Seeds) -> list[tuple[str, Path]]:
     """Names relative to the project root, and where they lie. Raises StageFault where there is none."""
     place = root / seeds.path
-    files = sorted(place.rglob("*.jsonl"), key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
+    found = (file for file in place.rglob("*") if file.name.lower().endswith(ROW_ENDINGS))
+    files = sorted(found, key=lambda file: file.relative_to(place).as_posix()) if place.is_dir() else [place]
     if not files or not files[0].is_file():
+        wanted = ", ".join(f"*{ending}" for ending in ROW_ENDINGS)
         fix = "mend the path of the seeds (relative to the project root), or fetch the data with `dvc pull`"
-        raise StageFault(f"{seeds.path} is neither a file nor a folder with *.jsonl", where="config/synthesize.yaml", fix=fix)
+        raise StageFault(f"{seeds.path} is neither a file nor a folder with {wanted}", where="config/synthesize.yaml", fix=fix)
     return [(file.relative_to(root).as_posix(), file) for file in files]
 
 
 def read(root: Path, seeds: Seeds) -> list[Row]:
-    """The seeds in the order of files and lines: `instruction`, `input` and `output`, or `text`. Raises StageFault at file:line."""
-    rows = [_row(row, seeds, where) for name, file in files_of(root, seeds) for where, row in _lines(name, file)]
+    """The seeds in the order of files and lines: `instruction`, `input` and `output`, or `text`.
+
+    Raises StageFault at file:line for all that cannot be read: without one of the seeds, every request would be another.
+    """
+    rows, faults = list[Row](), list[StageFault]()
+    for name, file in files_of(root, seeds):
+        for raw in rows_of(Range(name, file)):
+            try:
+                rows.append(_sound(raw, seeds))
+            except StageFault as fault:
+                faults.append(fault)
+    if faults:
+        raise several(faults[:TOLD], len(faults))
     if not rows:
         raise StageFault(f"{seeds.path} has no row", where="config/synthesize.yaml", fix="write some rows by hand: a model imitates them")
     return rows
@@ -44,18 +55,10 @@ def drawn(count: int, wanted: int, seed: int, *parts: object) -> list[int]:
     return left[: min(wanted, count)]
 
 
-def _lines(name: str, file: Path) -> Iterator[tuple[str, JSON]]:
-    for number, line in enumerate(content_of(file, name).split(b"\n"), 1):
-        content = line.removeprefix(MARK).strip()
-        if not content:
-            continue
-        try:
-            row = orjson.loads(content)
-        except orjson.JSONDecodeError as error:
-            raise StageFault(f"not JSON: {error.msg}", where=f"{name}:{number}", fix="one JSON object a line, in UTF-8") from None
-        if not isinstance(row, dict):
-            raise StageFault("not a JSON object", where=f"{name}:{number}", fix="one JSON object a line")
-        yield f"{name}:{number}", row
+def _sound(raw: RawRow, seeds: Seeds) -> Row:
+    if raw.fault:
+        raise raw.fault
+    return _row(raw.row, seeds, raw.where)
 
 
 def _row(row: JSON, seeds: Seeds, where: str) -> Row:

@@ -88,7 +88,7 @@ def test_a_later_success_leaves_no_fault(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_bar_does_not_say_done_where_the_work_stopped(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     end_with(monkeypatch, StageFault("no text"))
-    assert "double: 1 of 2 rows stopped" in capfd.readouterr().err
+    assert "double: stopped after 1 of 2 rows" in capfd.readouterr().err
     end_with(monkeypatch, None)
     assert "double: 1 of 2 rows done" in capfd.readouterr().err
 

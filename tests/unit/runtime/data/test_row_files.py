@@ -72,10 +72,10 @@ def test_a_file_without_rows_has_none(tmp_path: Path, content: bytes) -> None:
     ("name", "content", "places", "message"),
     [
         ("a.jsonl", b'{"a": 1}\n{"a"\n{"a": 3}\n', [1, 2, 3], "not a JSON object"),
-        ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n{"a": 3}\n', [1, 2, 3], "not a JSON object"),
+        ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n{"a": 3}\n', [1, 2, 3], "not UTF-8: byte 7 of the row (invalid start byte)"),
         ("a.jsonl", b'{"a": 1}\n3\n{"a": 3}\n', [1, 2, 3], "a int, not a JSON object"),
         ("a.json", b'[{"a": 1},\n "x",\n {"a": 3}]', [1, 2, 3], "a str, not a JSON object"),
-        ("a.json", b'[{"a": 1},\n {"a": "\xff"},\n {"a": 3}]', [1, 2, 3], "not a JSON object"),
+        ("a.json", b'[{"a": 1},\n {"a": "\xff"},\n {"a": 3}]', [1, 2, 3], "not UTF-8: byte 7 of the row (invalid start byte)"),
         ("a.json", b'[{"a": 1},\n {"a": "\\ud800"},\n {"a": 3}]', [1, 2, 3], "not a JSON object"),
         ("a.json", b'[{"a": 1},\n {"a" 2},\n {"a": 3}]', [1, 2], "the rest of the file cannot be read"),
         ("a.json", b'[{"a": 1},\n {"a": ', [1, 2], "the rest of the file cannot be read"),
@@ -139,7 +139,7 @@ def test_a_json_file_may_be_one_object_over_many_lines_or_several(tmp_path: Path
 def test_a_file_that_is_gone_or_is_none_is_a_row_with_a_fault(tmp_path: Path) -> None:
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "link.jsonl").symlink_to("nowhere")
-    for name, message in (("folder.jsonl", "Is a directory"), ("link.jsonl", "No such file"), ("gone.jsonl.gz", "No such file")):
+    for name, message in (("folder.jsonl", "is a folder, not a file"), ("link.jsonl", "No such file"), ("gone.jsonl.gz", "No such file")):
         (only,) = read(tmp_path / name)
         assert only.fault is not None and message in only.fault.message and only.where == "rows:1"
 

@@ -1,7 +1,9 @@
 """The whole stage against a server of this machine."""
 
+import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +52,22 @@ def test_rows_are_made_from_seeds(project: Project, serve: Serve) -> None:
     shown = body["messages"][1]["content"]
     assert sum(f"What is {word}?" in shown for word in ("dew", "fog", "hail", "rime")) == 2
     assert len({one.body["seed"] for one in server.seen}) == 6
+
+
+def test_seeds_may_be_an_array_and_compressed(project: Project, serve: Serve) -> None:
+    lines = project.root / "data/seeds.jsonl"
+    rows = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    server = serve(writer)
+    project.run(recipe(server.url))
+    asked, made = [one.body for one in server.seen], project.rows()
+    lines.unlink()
+    (project.root / "data/seeds").mkdir()
+    (project.root / "data/seeds/a.json").write_text(json.dumps(rows[:2], indent=2), "utf-8")
+    (project.root / "data/seeds/b.jsonl.gz").write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[2:]).encode()))
+    shutil.rmtree(project.root / ".mindspec")
+    server = serve(writer)
+    project.run(recipe(server.url, seeds={"path": "data/seeds", "format": "alpaca"}))
+    assert ([one.body for one in server.seen], project.rows()) == (asked, made)
 
 
 def test_judge_drops_what_is_below_the_threshold(project: Project, serve: Serve) -> None:
