@@ -234,7 +234,8 @@ marker that is no special piece is worse: any text could forge it, and the model
   roles:
     user: {open: <|user|>, ...}       <- missing in tokenizer.special_tokens.user
 
-Add the marker to tokenizer.special_tokens.user, or use one that is there. specs/template/chatml.yaml shows every key.""",
+Add the marker to tokenizer.special_tokens.user, or use one that is there. specs/template/chatml.yaml shows every key. The templates \
+that come with the project are shared by all experiments: for other markers copy one to specs/template/NAME.yaml and change that.""",
             """\
 data.instruct.template 所指的对话模板自相矛盾，或与分词器不符：某个标记不是特殊词元、某个角色排在不存在的角色之后，\
 或没有任何参与训练的角色。
@@ -245,8 +246,10 @@ data.instruct.template 所指的对话模板自相矛盾，或与分词器不符
   roles:
     user: {open: <|user|>, ...}       <- tokenizer.special_tokens.user 中没有它
 
-请把该标记加入 tokenizer.special_tokens.user，或改用已有的标记。全部字段见 specs/template/chatml.yaml。""",
+请把该标记加入 tokenizer.special_tokens.user，或改用已有的标记。全部字段见 specs/template/chatml.yaml。随项目提供的模板由所有\
+实验共用：若要使用其他标记，请把模板复制到 specs/template/名称.yaml 再修改。""",
         ),
+        plannable=True,
     ),
     "MS0028": Code(
         said("file cannot be read", "文件无法读取"),

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 import yaml
 from pydantic import BeforeValidator, Field, ValidationError
 
+from compiler import tokenizer_file
 from compiler.diagnostics import Diagnostic, Faults
 from compiler.parse.files import SpecFile, read
 from compiler.source import Path as KeyPath
@@ -102,19 +103,35 @@ def says_tools(root: Path, name: str) -> bool | None:
 
 def template(spec: Spec, root: Path) -> Mapping[str, Any]:
     """The content of the chat template that a spec names. Raises Faults with all that is wrong in it."""
-    name = spec.data.instruct.template
-    file = read(root, root / "specs" / "template" / f"{name}.yaml")
-    found = [fault for fault in file.faults if fault.code != "MS0111"]  # `${` is plain text here: no reference is resolved
-    if found:
-        raise Faults(replace(fault, code="MS0027") for fault in found)
+    if found := faults(spec, root):
+        raise Faults(found)
+    return _file(spec, root).values
+
+
+def faults(spec: Spec, root: Path) -> list[Diagnostic]:
+    """All that is wrong in the chat template that a spec names, or between it and the tokenizer."""
+    file = _file(spec, root)
+    broken = [fault for fault in file.faults if fault.code != "MS0111"]  # `${` is plain text here: no reference is resolved
+    if broken:
+        return [replace(fault, code="MS0027") for fault in broken]
     try:
         declared = Template.model_validate(file.values)
     except ValidationError as error:
-        raise Faults(_refused(file, error)) from None
-    found = [*_contradictions(file, declared), *_unknown_pieces(file, declared, spec.tokenizer.special_tokens)]
-    if found:
-        raise Faults(found)
-    return file.values
+        return list(_refused(file, error))
+    return [*_contradictions(file, declared), *_wrong_begin(file, declared, spec), *_unknown_pieces(file, declared, spec, root)]
+
+
+def lacking(spec: Spec, root: Path) -> tuple[str, ...]:
+    """The pieces of the chat template that a spec does not name among those of its tokenizer; none where it cannot be read."""
+    try:
+        declared = Template.model_validate(_file(spec, root).values)
+    except ValidationError:
+        return ()
+    return _lacking(declared, spec.tokenizer.special_tokens)
+
+
+def _file(spec: Spec, root: Path) -> SpecFile:
+    return read(root, root / "specs" / "template" / f"{spec.data.instruct.template}.yaml")
 
 
 def _refused(file: SpecFile, error: ValidationError) -> Iterator[Diagnostic]:
@@ -158,21 +175,53 @@ def _unknown_roles(file: SpecFile, declared: Template, name: str) -> Iterator[Di
             yield _fault(file, ("roles", name, "between", other), message, fix)
 
 
-def _unknown_pieces(file: SpecFile, declared: Template, special: SpecialTokens) -> Iterator[Diagnostic]:
-    """Markers must be special pieces, so that no text can forge one."""
-    pieces = (special.pad, special.bos, special.eos, *special.user)
-    if declared.begin not in (None, special.bos):
-        name = "tokenizer.special_tokens.bos"
+def _wrong_begin(file: SpecFile, declared: Template, spec: Spec) -> Iterator[Diagnostic]:
+    bos, name = spec.tokenizer.special_tokens.bos, "tokenizer.special_tokens.bos"
+    if declared.begin not in (None, bos):
         message = said(f"{declared.begin} is not {name}", f"{declared.begin} 不是 {name}")
-        yield _fault(file, ("begin",), message, said(f"write {special.bos}", f"请写 {special.bos}"))
-    for path, piece in _pieces(declared):
-        if piece not in pieces and piece != declared.begin:
-            fix = said(
-                f"add it to tokenizer.special_tokens.user, or use one of {', '.join(pieces)}",
-                f"请将它加入 tokenizer.special_tokens.user，或改用其中之一：{listed(pieces).zh}",
-            )
-            message = said(f"{piece} is no special piece of the tokenizer", f"{piece} 不是分词器的特殊词元")
-            yield _fault(file, path, message, fix)
+        yield _fault(
+            file,
+            ("begin",),
+            message,
+            said(
+                f'set {name}: "{declared.begin}"; or copy the template to specs/template/NAME.yaml, write {bos} there, and name that one',
+                f'请设置 {name}: "{declared.begin}"；或把模板复制到 specs/template/名称.yaml，在其中写 {bos}，并改用该模板',
+            ),
+        )
+
+
+def _unknown_pieces(file: SpecFile, declared: Template, spec: Spec, root: Path) -> Iterator[Diagnostic]:
+    """Markers must be special pieces, so that no text can forge one: one fault, at the first, for all that are not."""
+    special = spec.tokenizer.special_tokens
+    unknown = _lacking(declared, special)
+    if not unknown:
+        return
+    path = next(path for path, piece in _pieces(declared) if piece in unknown)
+    are = "are no special pieces" if len(unknown) > 1 else "is no special piece"
+    message = said(f"{listed(unknown)} {are} of the tokenizer", f"{listed(unknown).zh} 不是分词器的特殊词元")
+    written = _written_pieces(spec, root, unknown)
+    fix = said(
+        f"write {written}; or copy the template to specs/template/NAME.yaml, name pieces there that the tokenizer has, and name that one",
+        f"请写 {written}；或把模板复制到 specs/template/名称.yaml，在其中使用分词器已有的词元，并改用该模板",
+    )
+    yield _fault(file, path, message, fix)
+
+
+def _written_pieces(spec: Spec, root: Path, unknown: tuple[str, ...]) -> str:
+    """What to write for a tokenizer that is to have further pieces; a given one also needs their numbers."""
+    try:
+        found = tokenizer_file.pieces(spec, root) if spec.tokenizer.path else None
+    except ValueError:
+        found = None
+    if found is not None:
+        return tokenizer_file.numbering(spec.tokenizer, found, unknown).text
+    listed_pieces = ", ".join(map(tokenizer_file.in_flow, [*spec.tokenizer.special_tokens.user, *unknown]))
+    return f"tokenizer: {{special_tokens: {{user: [{listed_pieces}]}}}}"
+
+
+def _lacking(declared: Template, special: SpecialTokens) -> tuple[str, ...]:
+    known = (special.pad, special.bos, special.eos, *special.user, declared.begin)
+    return tuple(dict.fromkeys(piece for _, piece in _pieces(declared) if piece not in known))
 
 
 def _pieces(declared: Template) -> Iterator[tuple[KeyPath, str]]:

@@ -5,8 +5,10 @@ from pathlib import Path as FilePath
 
 from compiler import tokenizer_file, tokenizer_library
 from compiler.diagnostics import Diagnostic
+from compiler.resolve.template import lacking
 from compiler.source import SourceTree
 from compiler.spec import Spec
+from compiler.tokenizer_file import Numbering
 from compiler.validate.rules.files import missing_plain_file
 from compiler.validate.rules.registry import Rules
 from compiler.wording import listed, said
@@ -44,8 +46,8 @@ def file_is_a_tokenizer(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
             path=_PATH,
             reason=said("its library would refuse it when the stage starts", "阶段启动时相应的库会拒绝该文件"),
             fix=said(
-                "sentencepiece is a .model, hf a tokenizer.json, tiktoken a list of base64 pieces and ranks",
-                "sentencepiece 对应 .model，hf 对应 tokenizer.json，tiktoken 对应 base64 词元与序号的列表",
+                "sentencepiece is a .model, hf a tokenizer.json (BPE or Unigram), tiktoken a list of base64 pieces and ranks",
+                "sentencepiece 对应 .model，hf 对应 tokenizer.json（BPE 或 Unigram），tiktoken 对应 base64 词元与序号的列表",
             ),
         )
 
@@ -70,21 +72,28 @@ def pattern_is_an_expression(spec: Spec, _tree: SourceTree) -> Iterator[Diagnost
 @RULES.needing("tokenizer")
 def size_is_the_files(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     found = _pieces(spec, tree)
-    size = tokenizer_file.resolved(spec.tokenizer, found).size if found else spec.tokenizer.vocab_size
-    if size != spec.tokenizer.vocab_size:
+    if found is None or tokenizer_file.resolved(spec.tokenizer, found).taken:  # then the numbers that are told say it
+        return
+    numbers = _numbering(spec, tree, found)
+    sizes = list(dict.fromkeys([numbers.now, numbers.size]))
+    if spec.tokenizer.vocab_size not in sizes:
+        more = len(sizes) > 1
         yield Diagnostic(
             "MS0453",
             said(
-                f"{counted(spec.tokenizer.vocab_size, 'id')}, but the file has {size}",
-                f"写的是 {spec.tokenizer.vocab_size} 个编号，文件中有 {size} 个",
+                f"{counted(spec.tokenizer.vocab_size, 'id')}, but the file has {numbers.now}",
+                f"写的是 {spec.tokenizer.vocab_size} 个编号，文件中有 {numbers.now} 个",
             ),
             path=("tokenizer", "vocab_size"),
             reason=said(
                 "ids run to the largest one, special pieces included; the embedding table would not match",
                 "编号数由最大编号决定（含特殊符号）；词嵌入表会与之不符",
             ),
-            fix=said(f"write {size}", f"请写 {size}"),
-            suggestion=str(size),
+            fix=said(
+                f"write {sizes[0]}" + (f", or {sizes[1]} where the pieces that the file has not get numbers" if more else ""),
+                f"请写 {sizes[0]}" + (f"；若为文件中没有的符号编号，则写 {sizes[1]}" if more else ""),
+            ),
+            suggestion=str(sizes[0]),
         )
 
 
@@ -93,7 +102,7 @@ def pieces_are_there(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     found = _pieces(spec, tree)
     if found is None:
         return
-    missing = tokenizer_file.resolved(spec.tokenizer, found).missing
+    missing, numbers = tokenizer_file.resolved(spec.tokenizer, found).missing, _numbering(spec, tree, found)
     special = spec.tokenizer.special_tokens
     named = [((*_SPECIAL, name), getattr(special, name)) for name in ("pad", "bos", "eos")]
     for path, text in [*named, *(((*_SPECIAL, "user", index), text) for index, text in enumerate(special.user))]:
@@ -109,8 +118,8 @@ def pieces_are_there(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
                     f"其中有 {known.zh}" + (f" 等，另有 {more} 个" if more > 0 else ""),
                 ),
                 fix=said(
-                    f"use one of those, or give a new piece a number: tokenizer.special_tokens.ids: {{'{text}': {found.size}}}",
-                    f"请改用其中之一，或为新符号编号：tokenizer.special_tokens.ids: {{'{text}': {found.size}}}",
+                    f"use one of those, or number all that are new: {numbers.text}",
+                    f"请改用其中之一，或为所有新符号编号：{numbers.text}",
                 ),
             )
 
@@ -119,6 +128,8 @@ def pieces_are_there(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
 def numbers_are_free(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     found = _pieces(spec, tree)
     for text, id in tokenizer_file.resolved(spec.tokenizer, found).taken if found else ():
+        own = found.special.get(text) if found else None
+        numbers = _numbering(spec, tree, found) if found else None
         yield Diagnostic(
             "MS0455",
             said(
@@ -127,7 +138,9 @@ def numbers_are_free(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
             ),
             path=(*_SPECIAL, "ids", text),
             reason=said("one id would have two meanings", "一个编号会有两种含义"),
-            fix=said(f"new pieces are numbered from {found.size if found else 0}", f"新符号从 {found.size if found else 0} 开始编号"),
+            fix=said(f"take it out: in the file it is {own}", f"请删去：它在文件中的编号是 {own}")
+            if own is not None
+            else said(f"number all that are new: {numbers and numbers.text}", f"请为所有新符号编号：{numbers and numbers.text}"),
         )
 
 
@@ -190,6 +203,13 @@ def whole_documents_are_padded(spec: Spec, _tree: SourceTree) -> Iterator[Diagno
             fix=said("write tail: pad", "请写 tail: pad"),
             suggestion="pad",
         )
+
+
+def _numbering(spec: Spec, tree: SourceTree, found: Pieces) -> Numbering:
+    """With what the chat template needs beyond the pieces that the spec names, where that can be read."""
+    rows = getattr(spec, "data", None)
+    also = lacking(spec, FilePath(tree.root)) if rows is not None else ()
+    return tokenizer_file.numbering(spec.tokenizer, found, also)
 
 
 def _pieces(spec: Spec, tree: SourceTree) -> Pieces | None:

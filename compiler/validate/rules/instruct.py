@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
 from compiler.instruct_sample import sample
+from compiler.resolve.template import faults as template_faults
 from compiler.resolve.template import says_tools, templates
 from compiler.source import Path, SourceTree
 from compiler.spec import Spec
@@ -22,6 +23,12 @@ RULES = Rules()
 @RULES.needing("data")
 def template_exists(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     yield from missing_template(tree, spec.data.instruct.template, ("data", "instruct", "template"))
+
+
+@RULES.needing("data", "tokenizer")
+def template_fits_the_tokenizer(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
+    if spec.data.instruct.template in templates(FilePath(tree.root)):
+        yield from template_faults(spec, FilePath(tree.root))
 
 
 @RULES.needing("data")

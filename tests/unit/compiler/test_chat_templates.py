@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from compiler.diagnostics import Faults
 from compiler.resolve.template import template
@@ -23,7 +24,9 @@ PIECES = {
 def spec(name: str, user: tuple[str, ...]) -> Any:
     """As much of a spec as decides about a template."""
     special = SpecialTokens(bos="<|begin_of_text|>" if name == "llama3" else "<s>", user=user)
-    return SimpleNamespace(data=SimpleNamespace(instruct=SimpleNamespace(template=name)), tokenizer=SimpleNamespace(special_tokens=special))
+    return SimpleNamespace(
+        data=SimpleNamespace(instruct=SimpleNamespace(template=name)), tokenizer=SimpleNamespace(special_tokens=special, path=None)
+    )
 
 
 def test_all_templates_are_known() -> None:
@@ -39,9 +42,19 @@ def test_a_template_is_accepted_with_its_pieces(name: str) -> None:
 def test_each_piece_that_the_tokenizer_lacks_is_named_at_its_line(name: str, lacking: str) -> None:
     with pytest.raises(Faults) as refused:
         template(spec(name, tuple(piece for piece in PIECES[name] if piece != lacking)), ROOT)
-    for fault in refused.value.diagnostics:
-        assert (fault.code, fault.message) == ("MS0027", f"{lacking} is no special piece of the tokenizer")
-        assert fault.place is not None and lacking in fault.place.text and "tokenizer.special_tokens.user" in fault.fix
+    (fault,) = refused.value.diagnostics
+    assert (fault.code, fault.message) == ("MS0027", f"{lacking} is no special piece of the tokenizer")
+    assert fault.place is not None and lacking in fault.place.text
+
+
+@pytest.mark.parametrize("name", [name for name, pieces in PIECES.items() if pieces])
+def test_all_pieces_that_the_tokenizer_lacks_are_one_fault_with_a_list_to_paste(name: str) -> None:
+    with pytest.raises(Faults) as refused:
+        template(spec(name, ()), ROOT)
+    (fault,) = refused.value.diagnostics
+    written = fault.fix.partition(";")[0].removeprefix("write ")
+    assert set(yaml.safe_load(written)["tokenizer"]["special_tokens"]["user"]) == set(PIECES[name])
+    assert "specs/template/NAME.yaml" in fault.fix
 
 
 @pytest.mark.parametrize(
