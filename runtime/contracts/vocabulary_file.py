@@ -90,6 +90,11 @@ def _hugging_face(data: bytes) -> Pieces:
         raise NoVocabulary(
             "it is no tokenizer.json, or has no model with a vocabulary", "不是 tokenizer.json，或其中没有带词表的模型"
         ) from None
+    if file["model"].get("type") == "WordPiece":
+        raise NoVocabulary(
+            "it is a WordPiece model, which does not give the blanks of a text back; BPE and Unigram do",
+            "它是 WordPiece 模型，不能还原文本中的空白；BPE 与 Unigram 可以",
+        )
     ordinary = frozenset(texts) - frozenset(special.values())
     everything = [*texts, *(piece["id"] for piece in added)]
     if not everything:

@@ -144,7 +144,15 @@ class Vocabulary:
     def _apart(self, text: str) -> Ids:
         ids = np.concatenate([self.backend.encode(part) for part in self._parts(text)])
         if self.is_special[ids].any():
-            wrong = self.name(int(ids[self.is_special[ids]][0]))
+            found = int(ids[self.is_special[ids]][0])
+            wrong = self.name(found)
+            if found == self.backend.unknown:
+                raise StageFault(
+                    f"the tokenizer has no piece for something in {text[:60]!r}: it makes its unknown piece {wrong!r} of it",
+                    where="tokenizer",
+                    reason="a model would never learn to write it, and no text gives a special piece",
+                    fix="give a tokenizer that has a piece for every byte, or take such text out in data.pretrain.clean",
+                )
             raise StageFault(
                 f"the tokenizer makes the special piece {wrong!r} of ordinary text",
                 where="tokenizer",

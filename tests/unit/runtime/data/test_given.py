@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from samples import Experiment
 from test_encoding import LOSSLESS
-from tokenizers import Tokenizer, normalizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from runtime import manifest
 from runtime.contracts import pack, vocabulary_file
@@ -123,6 +123,29 @@ def test_what_the_file_does_not_hold_is_refused_with_what_it_holds(tmp_path: Pat
         take(byte_level(), told, tmp_path)
     if "<|end|>" in caught.value.message:
         assert "<pad>, <s>, </s>" in str(caught.value.reason)
+
+
+def without_bytes(model: Any, trainer: Any) -> bytes:
+    """A vocabulary of words, with an unknown piece, as BERT's."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    made = Tokenizer(model)
+    made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    made.train_from_iterator(["the quick brown fox "] * 20, trainer(vocab_size=100, special_tokens=special, show_progress=False))
+    return made.to_str().encode()
+
+
+def test_a_model_that_loses_blanks_is_no_vocabulary() -> None:
+    with pytest.raises(ValueError, match="it is a WordPiece model, which does not give the blanks of a text back"):
+        vocabulary_file.read("hf", without_bytes(models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer))  # pyright: ignore
+
+
+def test_text_without_a_piece_is_refused_as_such_where_the_unknown_piece_is_special(tmp_path: Path) -> None:
+    file = without_bytes(models.BPE(unk_token="[UNK]"), trainers.BpeTrainer)
+    size = vocabulary_file.read("hf", file).size
+    made = take(file, settings("hf", size, special_tokens={"pad": "[PAD]", "bos": "[CLS]", "eos": "[SEP]", "user": []}), tmp_path)
+    assert made.decode(made.encode("the fox")) == "the fox"
+    with pytest.raises(StageFault, match=r"no piece for something in 'the 字': it makes its unknown piece '\[UNK\]' of it"):
+        made.encode("the 字")
 
 
 def test_a_pattern_that_is_no_expression_is_refused(tmp_path: Path) -> None:
