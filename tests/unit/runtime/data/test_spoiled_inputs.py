@@ -15,7 +15,7 @@ from runtime.data import classifier, given, pieces, provenance, row_files, sieve
 from runtime.data.archives import uncompressed
 from runtime.data.decoding import Hints
 from runtime.data.deduplication.contaminated import _texts_of_file
-from runtime.data.listing import RawFile, files_of
+from runtime.data.listing import Files, RawFile, files_of
 from runtime.data.synthetic import prompts, seeds
 from runtime.evaluation import cases
 from runtime.faults import StageFault
@@ -90,9 +90,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def test_a_stage_whose_file_is_spoiled_while_it_runs_leaves_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str, spoil: str
 ) -> None:
-    def listed_then_spoiled(root: Path, of: str, described: Source) -> list[RawFile]:
+    def listed_then_spoiled(root: Path, of: str, described: Source) -> Files:
         found = files_of(root, of, described)
-        if any(file.shown == name for file in found):
+        if any(file.shown == name for file in found.read):
             (project.root / name).unlink()
             SPOILS[spoil][0](project.root / name)
         return found
