@@ -123,14 +123,14 @@ def write(root: Path) -> list[Path]:
 
 
 def _partial(schema: Schema) -> Schema:
-    """A schema of files that are merged: nothing is required, and a value may be a reference."""
+    """A schema of files that are merged: nothing is required, a value may be a reference, and null takes a named entry out."""
     partial: Schema = json.loads(json.dumps(schema))
     partial["$defs"]["Reference"] = _REFERENCE
     for part in (partial, *partial["$defs"].values()):
         part.pop("required", None)
         properties = part.get("properties", {})
         for key, declared in properties.items():
-            properties[key] = _or_reference(declared)
+            properties[key] = _or_taken_out(_or_reference(declared))
     return partial
 
 
@@ -141,6 +141,14 @@ def _or_reference(declared: Schema) -> Schema:
     inner = {key: value for key, value in declared.items() if key not in outer}
     branches = inner["anyOf"] if set(inner) == {"anyOf"} else [inner]
     return {"anyOf": [*branches, {"$ref": "#/$defs/Reference"}], **outer}
+
+
+def _or_taken_out(declared: Schema) -> Schema:
+    """A map of named entries, in which null takes an inherited one out."""
+    values = declared.get("additionalProperties")
+    if not isinstance(values, dict):
+        return declared
+    return {**declared, "additionalProperties": {"anyOf": [values, {"type": "null"}]}}
 
 
 def _is_free_text(declared: Schema) -> bool:

@@ -19,7 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from compiler.diagnostics import Diagnostic, Faults
-from compiler.parse import defaults, from_hf, hydra_faults, references, smoke
+from compiler.parse import defaults, from_hf, hydra_faults, references, smoke, taken_out
 from compiler.parse import overrides as given_overrides
 from compiler.parse.experiments import experiment_file, names
 from compiler.parse.files import SpecFile, SpecFiles
@@ -57,7 +57,7 @@ def load(root: Path, name: str, overrides: Sequence[str] = ()) -> SourceTree:
         tree, accepted, refused = _compose(root, given, option)
     except Faults as error:
         raise Faults([*misnamed, *faults, *error.diagnostics]) from None
-    tree = smoke.expand(from_hf.expand(tree))
+    tree = smoke.expand(from_hf.expand(taken_out.expand(tree)))
     faults += [*refused, *(misnamed or _taken_name(root, name, tree))]
     if faults:
         kept = {override.text for override in accepted}

@@ -15,6 +15,7 @@ from compiler.parse.groups import Groups
 from compiler.parse.overrides import GivenOverride
 from compiler.source import Path as KeyPath
 from compiler.source import Place, dotted
+from compiler.spec import is_map
 from compiler.suggest import key
 from compiler.wording import Said, said
 
@@ -87,7 +88,8 @@ def _not_deleted(override: GivenOverride, message: str) -> Diagnostic:
         text = said(f"{name} is not chosen with {override.raw}", f"{name} 没有选用 {override.raw}")
         return _prefixed(override, text, f"~{name}")
     parent = [str(part) for part in override.path[:-1]]
-    meant = key(parent, str(override.path[-1]), [], [])
+    named = is_map(tuple(parent))  # then the last part is a name of the user's, and no field is like it
+    meant = None if named else key(parent, str(override.path[-1]), [], [])
     text = said(f"{name} is not there, so it cannot be taken away", f"{name} 不存在，无法删除")
     return _prefixed(override, text, f"~{meant}" if meant and meant != name else "")
 

@@ -45,6 +45,24 @@ def _sections(annotation: Any) -> Iterator[tuple[type[Section], str]]:
             yield nested, f".*{suffix}"
 
 
+@cache
+def maps() -> frozenset[tuple[str, ...]]:
+    """The paths of maps with names that the user chooses, none of whose values can be null."""
+    parts = [tuple(declared.path.split(".")) for declared in fields()]
+    around = {path[:index] for path in parts for index, part in enumerate(path) if part == "*"}
+    own = {path for path, declared in zip(parts, fields(), strict=True) if _is_map(declared.info.annotation)}
+    return frozenset(around | own)
+
+
+def _is_map(annotation: Any) -> bool:
+    return get_origin(annotation) is dict and type(None) not in get_args(get_args(annotation)[1])
+
+
+def is_map(path: tuple[str | int, ...]) -> bool:
+    """Whether a concrete path is that of such a map."""
+    return any(len(one) == len(path) and all(have in ("*", want) for have, want in zip(one, path, strict=True)) for one in maps())
+
+
 def class_of(path: tuple[str | int, ...]) -> FieldClass:
     """The class of the field at or above a concrete path; identity where no field is known, the strictest class."""
     parts = [str(part) for part in path if isinstance(part, str)]

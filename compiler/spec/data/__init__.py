@@ -12,7 +12,9 @@ from compiler.spec.declare import Named, Section, section
 class PretrainCorpus(Section):
     """The corpus of pre-training."""
 
-    sources: Named[Source] = section("Raw corpora by name.", "语料来源（按名称）。")
+    sources: Named[Source] = section(
+        "Raw corpora by name; null takes an inherited one out.", "语料来源（按名称）；null 表示去掉继承的来源。"
+    )
     ingest: Ingest = section("Decoding.", "读取与解码。", default=Ingest())
     clean: Clean = section("Cleaning.", "清洗。", default=Clean())
     dedup: Dedup = section("Deduplication.", "去重。", default=Dedup())

@@ -70,8 +70,8 @@ class Clean(Section):
         default={},
     )
     limits: Named[Named[float | None]] = identity(
-        "Limits that replace those of the rules, by language and rule; null switches a rule off.",
-        "按语言和规则替换限值；null 表示关闭该规则。",
+        "Limits that replace those of the rules, by language and rule; null switches a rule off, or takes all of a language out.",
+        "按语言和规则替换限值；null 表示关闭该规则，或取消该语言的全部限值。",
         default={},
     )
     pii: PersonalData | None = section("Personal data that is replaced; null leaves it.", "替换个人信息；null 表示不处理。", default=None)

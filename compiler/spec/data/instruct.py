@@ -65,7 +65,9 @@ class Decontaminate(Section):
 class InstructRows(Section):
     """The rows of fine-tuning."""
 
-    sources: Named[InstructSource] = section("Instruction data by name.", "指令数据来源（按名称）。")
+    sources: Named[InstructSource] = section(
+        "Instruction data by name; null takes an inherited one out.", "指令数据来源（按名称）；null 表示去掉继承的来源。"
+    )
     template: Label = identity("Chat template: a file of specs/template.", "对话模板（specs/template 下的文件）。")
     truncation: Literal["middle", "oldest", "none"] = identity(
         "Rows that are too long: cut in the middle of the prompt, or first rid of their oldest exchanges, or dropped.",

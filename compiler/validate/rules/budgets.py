@@ -13,24 +13,45 @@ from compiler.wording import Said, listed, said
 RULES = Rules()
 
 MIX: Path = ("data", "pretrain", "mix")
+_UNKNOWN_SIZE = said("the size of the mix would be unknown", "混合后的语料大小将无法确定")
 
 
 @RULES.needing("data")
-def one_budget(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def one_budget(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     mix = spec.data.pretrain.mix
-    if (mix.budget_bytes is None) == (mix.budget_tokens is None):
-        both = mix.budget_bytes is not None
+    if mix.budget_bytes is not None and mix.budget_tokens is not None:
+        yield _both_budgets(tree)
+    elif mix.budget_bytes is None and mix.budget_tokens is None:
         yield Diagnostic(
             "MS0431",
-            said("budget_bytes and budget_tokens are both given", "同时给出了 budget_bytes 和 budget_tokens")
-            if both
-            else said("the mix has no budget", "混合没有给出总量"),
-            path=(*MIX, "budget_tokens") if both else MIX,
-            reason=said("the size of the mix would be unknown", "混合后的语料大小将无法确定"),
-            fix=said("remove one of the two", "请删除其中一个")
-            if both
-            else said("write budget_bytes, such as 8MB, or budget_tokens", "请写 budget_bytes（如 8MB）或 budget_tokens"),
+            said("the mix has no budget", "混合没有给出总量"),
+            path=MIX,
+            reason=_UNKNOWN_SIZE,
+            fix=said("write budget_bytes, such as 8MB, or budget_tokens", "请写 budget_bytes（如 8MB）或 budget_tokens"),
         )
+
+
+def _both_budgets(tree: SourceTree) -> Diagnostic:
+    """The fault stands at the one that a person added, and names the place of the other, which may be inherited."""
+    own, other = sorted([(*MIX, "budget_tokens"), (*MIX, "budget_bytes")], key=lambda path: _depth(tree, path))
+    name, inherited = str(other[-1]), tree.place(own).file != tree.place(other).file
+    return Diagnostic(
+        "MS0431",
+        said("budget_bytes and budget_tokens are both given", "同时给出了 budget_bytes 和 budget_tokens"),
+        path=own,
+        reason=_UNKNOWN_SIZE,
+        fix=said(
+            f"write {name}: null beside it, which takes the inherited one out" if inherited else "remove one of the two",
+            f"请在旁边写 {name}: null 以取消继承的那个值" if inherited else "请删除其中一个",
+        ),
+        related=((said(f"{name} is given here", f"{name} 写在这里"), tree.place(other)),),
+    )
+
+
+def _depth(tree: SourceTree, path: Path) -> int:
+    """0 for the command line, 1 for an experiment, 2 for a file on which experiments build."""
+    file = tree.place(path).file
+    return 1 + (not file.startswith("specs/experiment/")) if file.startswith("specs/") else 0
 
 
 @RULES.needing("data")
@@ -70,7 +91,10 @@ def _contradiction(amount: Amount, mix: Mix, weight: float) -> tuple[Said, Said,
             if not given
             else said(f"{listed(given)} are given at once", f"同时给出了 {listed(given).zh}"),
             said("they say different things of one source, or nothing", "它们对同一来源的说法不同，或什么也没说"),
-            said("give exactly one of epochs, bytes and tokens", "请在 epochs、bytes、tokens 中只给一个"),
+            said(
+                "give exactly one of epochs, bytes and tokens; null takes an inherited one out, as in bytes: null",
+                "请在 epochs、bytes、tokens 中只给一个；用 null 取消继承的值，例如 bytes: null",
+            ),
         )
     if weight == 0:
         return (

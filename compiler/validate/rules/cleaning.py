@@ -1,7 +1,7 @@
 """What is cleaned away must be what was meant."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from compiler import suggest
 from compiler.diagnostics import Diagnostic
@@ -46,17 +46,17 @@ def limits_are_of_rules(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
                 yield _unknown_rule(language, rule, name)
 
 
-def _no_rules(language: str, rules: Iterable[str]) -> Diagnostic:
-    meant = suggest.closest(language, rules)
+def _no_rules(language: str, rules: Collection[str]) -> Diagnostic:
+    meant = suggest.closest(language, set(rules) - {language})
+    out = said(f"write limits: {{{language}: null}}, which takes them out", f"请写 limits: {{{language}: null}} 以取消这些限值")
+    name = said(f"name rules in data.pretrain.clean.rules.{language}", f"在 data.pretrain.clean.rules.{language} 中指定规则")
     return Diagnostic(
         "MS0412",
         said(f"{language} has limits and no rules", f"{language} 有限值但没有规则"),
         path=(*CLEAN, "limits", language),
         reason=said("a limit replaces that of a rule; without rules it would do nothing", "限值用于替换规则的限值；没有规则时它不起作用"),
-        fix=suggest.did_you_mean(meant)
-        if meant
-        else said(f"name rules in data.pretrain.clean.rules.{language}", f"请在 data.pretrain.clean.rules.{language} 中指定规则"),
-        suggestion=meant or "",
+        fix=suggest.did_you_mean(meant) if meant and language not in rules else said(f"{out}, or {name}", f"{out.zh}，或{name.zh}"),
+        suggestion=meant if meant and language not in rules else "",
     )
 
 

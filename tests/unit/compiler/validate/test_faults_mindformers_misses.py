@@ -308,7 +308,9 @@ AT_START = {
     },
     "data/test_rows.py": {
         "token id outside the vocabulary": "test_an_id_outside_the_vocabulary_is_refused",
-        "row without a trained token": "test_a_row_that_does_not_fit_or_trains_nothing_is_refused",
+    },
+    "data/test_pack_dialogues.py": {
+        "row without a trained token": "test_a_row_that_does_not_fit_or_trains_nothing_is_refused_by_number",
     },
     "data/test_pack.py": {"rows of another tokenizer or length": "test_rows_for_another_length_or_tokenizer_are_refused"},
     "evaluation/test_evaluate.py": {
