@@ -24,6 +24,7 @@ TOKENS: Values = {"data.pretrain.mix.budget_tokens": 2_000_000}
 SIEVE: Values = {
     "data.pretrain.clean.perplexity": {"reference": "data/raw/handbook", "order": 5, "percentile": 0.9, "limit": None},
 }
+ONE_FILE: Values = {"data.pretrain.sources.*.path": "data/second.txt"}  # which may have any format
 MASKED: Values = {"data.pretrain.clean.pii": {"emails": True, "placeholders": {}}}
 GIVEN: Values = {
     "tokenizer.kind": "tiktoken",
@@ -52,11 +53,12 @@ CONTEXTS: Mapping[str, Context] = {
     "model.dtype.layernorm": Context(given=ASCEND, to="bfloat16"),
     **{f"model.rope_scaling.{name}": Context(given={"model.rope_scaling": SCALING}) for name in SCALING},
     "data.pretrain.sources.*.path": Context(to="data/second.txt"),
+    "data.pretrain.sources.*.format": Context(given=ONE_FILE),
     "data.pretrain.sources.*.text_field": Context(
-        given={"data.pretrain.sources.*.format": "jsonl", "data.pretrain.sources.*.text_field": "text"}
+        given={**ONE_FILE, "data.pretrain.sources.*.format": "jsonl", "data.pretrain.sources.*.text_field": "text"}
     ),
     "data.pretrain.sources.*.delimiter": Context(
-        given={"data.pretrain.sources.*.format": "csv", "data.pretrain.sources.*.text_field": "text"}, to=";"
+        given={**ONE_FILE, "data.pretrain.sources.*.format": "csv", "data.pretrain.sources.*.text_field": "text"}, to=";"
     ),
     "data.pretrain.sources.*.language": Context(to=None),
     "data.pretrain.clean.rules": Context(to={"en": "none"}),
