@@ -200,7 +200,7 @@ def _unmarked(data: bytes, hints: Hints) -> tuple[str, str | None]:
         if not auto or _is_damaged_utf8(data, error):
             raise
         return _wide(data) or _detect(data, hints), None
-    wide = _wide(data) if auto and _is_binary(data) else None
+    wide = _wide(data) if auto and _is_binary(data[:_SAMPLE]) else None
     return (wide, None) if wide else ("utf-8", text)
 
 

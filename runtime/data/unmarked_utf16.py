@@ -40,17 +40,13 @@ def mostly_latin(data: bytes) -> str | None:
 def of_any_script(data: bytes) -> tuple[str, float]:
     """The likelier byte order, and the share of common characters in it; 0 where nothing speaks for this encoding."""
     head = data[:_HEAD]
-    told = len(head.translate(None, _SELDOM)) < len(head)
-    if not told and len(head) < _FEW:
-        return ORDERS[0], 0.0
-    shares = {order: _share_of_common(head, order) for order in ORDERS}
+    texts = {order: head[: len(head) // 2 * 2].decode(order, "surrogatepass") for order in ORDERS}
+    if len(head.translate(None, _SELDOM)) == len(head):
+        sure = next((order for order, text in texts.items() if len(head) >= _FEW and all(map(_common().__contains__, text))), None)
+        return (sure, 1.0) if sure else (ORDERS[0], 0.0)
+    shares = {order: sum(map(_common().__contains__, text)) / max(len(text), 1) for order, text in texts.items()}
     best = max(ORDERS, key=lambda order: shares[order])
-    return best, shares[best] if shares[best] >= (_COMMON_SHARE if told else 1.0) else 0.0
-
-
-def _share_of_common(head: bytes, order: str) -> float:
-    text = head[: len(head) // 2 * 2].decode(order, "surrogatepass")
-    return sum(map(text.count, _common() & set(text))) / max(len(text), 1)
+    return best, shares[best] if shares[best] >= _COMMON_SHARE else 0.0
 
 
 @cache

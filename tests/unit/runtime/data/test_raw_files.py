@@ -169,7 +169,7 @@ def test_one_undecodable_file_among_many_is_quarantined(project: Project) -> Non
     assert (bad["file"], bad["reason"], bad["bytes"]) == ("data/raw/notes/图.txt", "undecodable", 2056)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "big5", "utf-16", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "big5", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_rows_and_places_are_the_same_in_every_encoding(project: Project, encoding: str) -> None:
     rows = [json.dumps({"text": f"這是第 {number} 行的文字說明"}, ensure_ascii=False) for number in range(300)]
     content = "\n".join([*rows[:200], "{坏".replace("坏", "壞"), *rows[200:]])
@@ -185,11 +185,12 @@ def test_rows_and_places_are_the_same_in_every_encoding(project: Project, encodi
 def test_files_of_many_encodings_in_one_folder(project: Project) -> None:
     simplified, traditional = "这是简体中文写成的说明文字，用来检查编码。" * 3, "這是繁體中文寫成的說明文字，用來檢查編碼。" * 3
     written = {"a": (simplified, "gbk"), "b": (traditional, "big5"), "c": (simplified, "utf-16"), "d": (traditional, "utf-8-sig")}
+    written |= {"e": (simplified, "utf-16-le"), "f": (traditional, "utf-16-be")}
     for name, (text, encoding) in written.items():
         project.put(f"data/raw/notes/{name}.txt", text.encode(encoding))
     from_path(project, "data/raw/notes")
-    assert texts(project) == [simplified, traditional, simplified, traditional]
-    assert project.metrics("ingest")["encodings"] == {"big5hkscs": 1, "gb18030": 1, "utf-16-le": 1, "utf-8": 1}
+    assert texts(project) == [simplified, traditional] * 3
+    assert project.metrics("ingest")["encodings"] == {"big5hkscs": 1, "gb18030": 1, "utf-16-be": 1, "utf-16-le": 2, "utf-8": 1}
 
 
 def test_a_name_with_a_line_end_does_not_break_a_message(project: Project) -> None:
@@ -256,11 +257,13 @@ def test_ranges_meet_at_any_line_end(project: Project, monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-16-le", "utf-16-be"])
 def test_a_long_file_of_another_encoding(project: Project, encoding: str) -> None:
-    project.put("data/raw/rows/a.jsonl", lines_of(*({"text": f"这是第{number}行中文"} for number in range(100))).encode(encoding))
+    project.put(
+        "data/raw/rows/a.jsonl", lines_of(*({"text": f"这是第{number}行中文，很长的一行" * 9} for number in range(100))).encode(encoding)
+    )
     use(project, sources={"rows": source("data/raw/rows", "jsonl", "text", "zh")})
-    assert texts(project) == [f"这是第{number}行中文" for number in range(100)]
+    assert texts(project) == [f"这是第{number}行中文，很长的一行" * 9 for number in range(100)]
     assert project.records("corpus/ingest")[-1].meta["line"] == 100
     assert project.metrics("ingest")["encodings"] == {"utf-16-le" if encoding == "utf-16" else encoding: 1}
 
