@@ -12,6 +12,7 @@ from compiler.quoting import quoted
 from compiler.source import Place
 from compiler.suggest import closest, did_you_mean
 from compiler.wording import Said, said
+from runtime.contracts.registry import EVERY
 
 _KEY = re.compile(r"(\+\+?|~)?[A-Za-z_][\w/-]*(@[\w.:]*)?(\.\w[\w-]*)*(\[\d+\])?", re.ASCII)
 _FUNCTIONS = ("choice", "range", "interval", "glob", "sort", "shuffle", "tag", "int", "float", "str", "bool")
@@ -23,6 +24,8 @@ def unreadable(number: int, text: str, error: Exception, *, another: bool = Fals
         message = said(f"{text} is an experiment, and one command takes one", f"{text} 是实验名，而一次只能处理一个实验")
         fix = said("leave it out; behind the name stand overrides: key=value", "请去掉；实验名之后是覆盖项：key=value")
         return Diagnostic("MS0107", message, place_of(number, text, 0), fix=fix)
+    if text in {contract.name for contract in EVERY}:
+        return _stage(number, text)
     key, equals, value = text.partition("=")
     if "[" in key and _KEY.fullmatch(key):
         return lone_item(place_of(number, text, len(key) + 1))
@@ -31,6 +34,17 @@ def unreadable(number: int, text: str, error: Exception, *, another: bool = Fals
     if not _KEY.fullmatch(key):
         return _no_key(number, text, key, value)
     return _unreadable_value(number, text, error)
+
+
+def _stage(number: int, text: str) -> Diagnostic:
+    message = said(
+        f"{text} is a stage, and behind the name stand overrides: key=value", f"{text} 是阶段名，而实验名之后是覆盖项：key=value"
+    )
+    fix = said(
+        f"leave it out to run all; for this stage and those that it needs: dvc repro experiments/NAME/dvc.yaml:{text}",
+        f"请去掉以运行全部阶段；只运行该阶段及其所需的阶段：dvc repro experiments/名称/dvc.yaml:{text}",
+    )
+    return Diagnostic("MS0107", message, place_of(number, text, 0), fix=fix)
 
 
 def place_of(number: int, text: str, index: int) -> Place:

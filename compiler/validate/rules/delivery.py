@@ -58,18 +58,23 @@ def case_files_exist(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
 
 
 @RULES.needing("evaluation", "data")
-def one_template(spec: Spec, _tree: SourceTree) -> Iterator[Diagnostic]:
+def one_template(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
     core, trained = spec.evaluation.suites.core, spec.data.instruct.template
+    path = ("evaluation", "suites", "core", "template")
+    file, here = tree.place(path).file, f"evaluation: {{suites: {{core: {{template: {trained}}}}}}}"
+    own = file.startswith(("specs/experiment/", "<"))
     if core is not None and core.template != trained:
         yield Diagnostic(
             "MS0388",
             said(f"evaluated with {core.template}, but trained with {trained}", f"评测用 {core.template}，训练却用 {trained}"),
-            path=("evaluation", "suites", "core", "template"),
+            path=path,
             reason=said(
                 "the model would be asked in a form that it never saw, and the scores would be too low",
                 "提问的格式是模型从未见过的，得分会偏低",
             ),
-            fix=said(f"use {trained}", f"请使用 {trained}"),
+            fix=said(f"use {trained}", f"请使用 {trained}")
+            if own
+            else said(f"write {here} in the experiment; others build on {file}", f"请在实验文件中写 {here}；其他实验也以 {file} 为基础"),
             suggestion=trained,
         )
 

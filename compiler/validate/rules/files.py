@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from compiler import suggest
@@ -10,6 +11,7 @@ from compiler.source import Path as KeyPath
 from compiler.source import SourceTree
 from compiler.wording import Said, said
 
+_LOOKED_AT = 5000  # entries of a folder
 _OWN = ("experiments", ".dvc", ".git", ".mindspec", ".venv")
 
 
@@ -65,11 +67,22 @@ def missing_file(tree: SourceTree, written: str, path: KeyPath, code: str, reaso
             said(f"{written} does not exist", f"{written} 不存在"),
             path=path,
             reason=reason,
-            fix=suggest.did_you_mean(meant)
-            if meant
-            else said("correct the path; it is relative to the project root", "请更正路径；它相对于项目根目录"),
+            fix=suggest.did_you_mean(meant) if meant else _what_is_there(Path(tree.root), posix),
             suggestion=meant or "",
         )
+
+
+def _what_is_there(root: Path, posix: PurePosixPath) -> Said:
+    """The files beside one that is not there, where its folder is."""
+    folder = posix.parent
+    entries = islice((root / folder).iterdir(), _LOOKED_AT) if folder.parts and (root / folder).is_dir() else ()
+    names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+    if not names:
+        return said("correct the path; it is relative to the project root", "请更正路径；它相对于项目根目录")
+    there = suggest.offered(posix.name, names)
+    return said(
+        f"correct the path, relative to the project root: {folder} has {there}", f"请更正路径（相对于项目根目录）：{folder} 中有 {there.zh}"
+    )
 
 
 def _exists(path: Path) -> bool:

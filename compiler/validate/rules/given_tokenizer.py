@@ -46,8 +46,8 @@ def file_is_a_tokenizer(spec: Spec, tree: SourceTree) -> Iterator[Diagnostic]:
             path=_PATH,
             reason=said("its library would refuse it when the stage starts", "阶段启动时相应的库会拒绝该文件"),
             fix=said(
-                "sentencepiece is a .model, hf a tokenizer.json (BPE or Unigram), tiktoken a list of base64 pieces and ranks",
-                "sentencepiece 对应 .model，hf 对应 tokenizer.json（BPE 或 Unigram），tiktoken 对应 base64 词元与序号的列表",
+                "sentencepiece is a .model, hf a tokenizer.json, tiktoken a list of base64 pieces and ranks",
+                "sentencepiece 对应 .model，hf 对应 tokenizer.json，tiktoken 对应 base64 词元与序号的列表",
             ),
         )
 

@@ -1,5 +1,6 @@
 """The templates of the repository are accepted with the pieces that they state, and refused without, at their lines."""
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,8 +9,10 @@ import pytest
 import yaml
 
 from compiler.diagnostics import Faults
+from compiler.parse import load
 from compiler.resolve.template import template
 from compiler.spec.tokenizer import SpecialTokens
+from compiler.validate import review
 
 ROOT = Path(__file__).parents[3]
 PIECES = {
@@ -78,3 +81,23 @@ def test_what_contradicts_itself_is_refused(tmp_path: Path, before: str, after: 
     with pytest.raises(Faults) as refused:
         template(spec("llama2", PIECES["llama2"]), tmp_path)
     assert message in str(refused.value)
+
+
+def test_another_template_for_the_evaluation_is_to_be_named_in_the_experiment() -> None:
+    with pytest.raises(Faults) as refused:
+        review(load(ROOT, "demo", ["data.instruct.template=plain"]))
+    (fault,) = refused.value.diagnostics
+    assert fault.fix.startswith("write evaluation: {suites: {core: {template: plain}}} in the experiment;")
+    assert fault.place is not None and fault.place.file in fault.fix
+
+
+def test_a_tokenizer_file_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "tests/diagnostics/project", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "data/tokenizers").mkdir()
+    (tmp_path / "data/tokenizers/my.tiktoken").write_text("")
+    with pytest.raises(Faults) as refused:
+        review(
+            load(tmp_path, "good", ["tokenizer.kind=tiktoken", "tokenizer.path=data/tokenizers/wordpiece.json", "tokenizer.pattern=gpt2"])
+        )
+    (fault,) = (one for one in refused.value.diagnostics if one.code == "MS0451")
+    assert fault.fix == "correct the path, relative to the project root: data/tokenizers has my.tiktoken"

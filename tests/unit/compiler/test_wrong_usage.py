@@ -66,6 +66,11 @@ def test_a_second_experiment_is_no_override(project: Project, capsys: pytest.Cap
     assert "smoke is an experiment" in capsys.readouterr().err
 
 
+def test_a_stage_is_no_override_and_the_way_to_run_it_is_told(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "demo", "split"]) == 1
+    assert "dvc repro experiments/NAME/dvc.yaml:split" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["../..", "", "nope", "x" * 300])
 def test_timings_of_what_is_no_experiment(project: Project, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert main(["timings", name]) == 1
