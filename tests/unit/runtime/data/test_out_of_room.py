@@ -56,9 +56,7 @@ def test_a_disk_without_room(project: Project, stage: str, workers: int) -> None
     assert "experiments/demo" in told or ".scratch" in told
 
 
-@pytest.mark.parametrize(
-    ("stage", "megabytes", "workers"), [("ingest", 60, 1), ("clean", 60, 1), ("clean", 150, 1), ("dedup", 150, 1), ("dedup", 300, 2)]
-)
+@pytest.mark.parametrize(("stage", "megabytes", "workers"), [("clean", 60, 1), ("clean", 150, 1), ("dedup", 150, 1), ("dedup", 300, 2)])
 def test_too_little_memory(project: Project, stage: str, megabytes: int, workers: int) -> None:
     told = refused(project, stage, f"-v {megabytes * 1000}", workers)
     assert "memory" in told and "ulimit -v" in told
