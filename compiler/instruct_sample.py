@@ -14,7 +14,8 @@ from compiler.spec.data.instruct import InstructSource
 _READ, _ROWS = 64 * 1024, 100  # bytes and rows that are looked at
 _SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".json.gz")
 _CALLING = ("tool", "function", "function_call", "observation")
-_BYTES_A_TOKEN = 4  # few pieces of a small vocabulary are longer, so a row has rather more tokens than are counted here
+_BYTES_A_TOKEN = 3  # of the small vocabulary of a twin, about
+_FRAME = 400  # bytes that a template writes around the tools of a row, about
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _uncut(row: Mapping[str, Any], tags: Mapping[str, str]) -> int:
     kept: list[Any] = [turn.get("content", turn.get("value")) for turn in _turns(row) if _tag(turn, tags) not in ("user", "human")]
     kept += [turn.get("tool_calls") for turn in _turns(row)] + [row.get("tools"), row.get("system")]
     kept += [row.get("output")] if "output" in row else []
-    return sum(len(_text(part).encode("utf-8", "ignore")) for part in kept if part)
+    return sum(len(_text(part).encode("utf-8", "ignore")) for part in kept if part) + _FRAME * bool(row.get("tools"))
 
 
 def _text(part: Any) -> str:
