@@ -67,8 +67,13 @@ _KEPT: list[ProcessPoolExecutor] = []
 def _started(workers: int, threads: int) -> Iterator[ProcessPoolExecutor]:
     _check_address_space()
     context = multiprocessing.get_context("spawn")  # forking a process in which libraries run threads can stop it dead
-    with _threads_of_children(threads), ProcessPoolExecutor(workers, context, _begin, (os.getpid(),)) as pool:
-        yield pool
+    with _threads_of_children(threads):
+        pool = ProcessPoolExecutor(workers, context, _begin, (os.getpid(),))
+        try:
+            yield pool
+        finally:
+            # Futures that are cancelled one by one can keep the pool of Python up to 3.11.2 from ending (CPython issue 94440).
+            pool.shutdown(cancel_futures=True)
 
 
 def _check_address_space() -> None:
@@ -99,9 +104,6 @@ def _in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int, 
                 reason="the system kills a process when memory runs out",
                 fix="give the machine more memory, or set launch.workers to fewer",
             ) from None
-        finally:
-            for one in waiting:
-                one.cancel()
 
 
 class _threads_of_children:
