@@ -53,6 +53,15 @@ def test_the_fault_of_the_first_task_that_has_one(placement: Placement) -> None:
     assert caught.value.as_dict() == {"message": "task 2", "where": "there", "reason": "why", "fix": "how"}
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_pool_ends_after_every_fault() -> None:
+    """Once in some twenty times, Python 3.11.2 waits for ever on a pool whose futures were cancelled one by one."""
+    for _ in range(60):
+        with pytest.raises(StageFault, match="task 2"):
+            list(engine.each(refused, range(8), Placement(workers=2)))
+
+
 def test_a_worker_that_is_killed_is_told() -> None:
     with pytest.raises(StageFault, match="a worker process ended before its work did"):
         list(engine.each(killed, range(8), Placement(workers=2)))
