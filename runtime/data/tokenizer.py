@@ -58,6 +58,7 @@ def train(sentences: Iterable[str], parameters: Tokenizer) -> bytes:
             user_defined_symbols=[*LINE_SYMBOLS, *parameters.user_defined],
             max_sentence_length=MAX_SENTENCE_BYTES,
             num_threads=THREADS,
+            minloglevel=0,  # a level that another training set in this process would hide what SentencePiece says
         )
     except (RuntimeError, ValueError) as error:
         raise _refusal(str(error), parameters) from None

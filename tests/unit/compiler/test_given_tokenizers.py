@@ -143,9 +143,7 @@ def test_a_file_that_its_library_does_not_read_is_refused(file: dict, told: str 
 
 def test_a_model_that_ends_too_early_is_refused(tmp_path: Path) -> None:
     model = tmp_path / "whole.model"
-    SentencePieceTrainer.train(
-        sentence_iterator=iter(["a b c d e f g"] * 20), model_prefix=str(model.with_suffix("")), vocab_size=11, minloglevel=2
-    )
+    SentencePieceTrainer.train(sentence_iterator=iter(["a b c d e f g"] * 20), model_prefix=str(model.with_suffix("")), vocab_size=11)
     settings = Tokenizer(path="whole.model", vocab_size=11)
     assert tokenizer_library.refusal(settings, tmp_path) is None
     whole = model.read_bytes()
