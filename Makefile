@@ -23,13 +23,15 @@ check: setup lint types  ## what to run before every commit, without training
 setup: $(STAMP)  ## the locked environment in .venv
 
 # The lock names every package with its hashes. uv installs it in seconds; pip, slower, where uv cannot reach the index.
+# All is compiled to byte code here: images often forbid it at run time, and each command would compile a thousand modules anew.
 $(STAMP): requirements.lock requirements-installer.lock pyproject.toml
 	@echo "setting up .venv from requirements.lock"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "mindspec needs Python 3.11: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-installer.lock
-	@uv pip install -q --system-certs --python $(BIN)/python --require-hashes -r requirements.lock || { echo "uv cannot reach the index; pip takes over" >&2; python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
+	@uv pip install -q --system-certs --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock || { echo "uv cannot reach the index; pip takes over" >&2; python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
 	@python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@python -m compileall -q compiler runtime
 	@touch $@
 	@echo "ready; to use mindspec and dvc in this shell: source .venv/bin/activate"
 
