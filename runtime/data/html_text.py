@@ -1,6 +1,8 @@
 """Text of a page or of a fragment of one."""
 
 import re
+from collections.abc import Iterator
+from html import unescape
 
 import numpy as np
 from resiliparse.extract.html2text import extract_plain_text
@@ -33,6 +35,12 @@ _LONE = re.compile(r"((?:^|>)\s*(?:[^\x00-\x7f]|&#?\w+;))(?=\s*(?:<|$))")
 _COMPANION = "\u2060"  # word joiner, no text of its own
 # Detection of the main content looks at the parts of a page; where there are none, somebody has cut the content out already.
 _PARTS_OF_A_PAGE = re.compile(r"<(?:html|head|body|nav|header|footer|aside)\b", re.IGNORECASE)
+# The main-content mode takes any `ul` less than four levels below `body` for navigation. Deeper ones are judged as all else is.
+_LIST_TAG = re.compile(r"<(/?)ul\b[^<>]*>", re.IGNORECASE)
+_LINK = re.compile(r"<a\b(?:(?!<a\b).)*?</a\s*>", re.IGNORECASE | re.DOTALL)
+_ANY_TAG, _ENTRY = re.compile(r"<[^<>]*>"), re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
+_BULLET, _TELLING = "•", 20  # what an entry begins with in the text; characters by which it is found again
+_DEEPER, _SHALLOWER = "<div>" * 3, "</div>" * 3
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)\b[^<>]*>")
 # Elements that have no content, or that end where the next of their kind begins: they do not nest, closed or not.
 _FLAT = frozenset(
@@ -55,7 +63,7 @@ def page_text(html: str, main_content: bool) -> str:
     main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
     marked = _LONE.sub(rf"\1{_COMPANION}", _unwrapped(_CODE.sub(_preserved, html)))
     tree = HTMLTree.parse(marked)
-    main = _main(tree) if main_content else ""
+    main = _main(tree, marked) if main_content else ""
     return main if main.strip() else _extracted(tree, _NEVER_TEXT, main_content=False)
 
 
@@ -70,10 +78,70 @@ def _unwrapped(html: str) -> str:
     return "".join((*parts, _WRAPPED.sub(r"\1", html[at:])))
 
 
-def _main(tree: HTMLTree) -> str:
+def _main(tree: HTMLTree, html: str) -> str:
     skipped = [*_NEVER_TEXT, *_AROUND_THE_CONTENT]
     main = _extracted(tree, skipped, main_content=True)
-    return _whole(main, _extracted(tree, [*skipped, *_NO_CONTENT], main_content=False)) if main.strip() else main
+    if not main.strip():
+        return main
+    whole = _whole(main, _extracted(tree, [*skipped, *_NO_CONTENT], main_content=False))
+    if whole is not main or (deeper := _with_deeper_lists(html, main)) == html:
+        return whole
+    return _behind_the_start(main, _extracted(HTMLTree.parse(deeper), skipped, main_content=True))
+
+
+def _with_deeper_lists(html: str, main: str) -> str:
+    """The page with its lists of text so deep that they are not taken for navigation; those of links stay where they are.
+
+    main: the main content without such lists; one that it does hold stays where it is too.
+    """
+    starts = {_squeezed(line[:_CONTEXT]).lstrip(_BULLET)[:_TELLING] for line in main.split("\n")} - {""}
+    parts, at = list[str](), 0
+    for start, end in _lists(html):
+        found = html[start:end]
+        if _start_of(found) not in starts and _is_of_text(found):
+            parts += [html[at:start], _DEEPER, found, _SHALLOWER]
+            at = end
+    return "".join((*parts, html[at:])) if parts else html
+
+
+def _lists(html: str) -> Iterator[tuple[int, int]]:
+    """Where the lists that are in no other begin and end."""
+    depth = start = 0
+    for tag in _LIST_TAG.finditer(html):
+        if not tag[1]:
+            start = start if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield start, tag.end()
+
+
+def _is_of_text(html: str) -> bool:
+    """Whether at least half of a list is no link."""
+    return 2 * len(_shown(_LINK.sub("", html))) >= len(_shown(html))
+
+
+def _start_of(html: str) -> str:
+    """What the first entry of a list begins with."""
+    first = _ENTRY.search(html)
+    begin = first.end() if first else 0
+    return unescape(_shown(html[begin : begin + 2 * _CONTEXT]))[:_TELLING]
+
+
+def _shown(html: str) -> str:
+    return _squeezed(_ANY_TAG.sub("", html))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _behind_the_start(main: str, more: str) -> str:
+    """The lines of `more` from the first one of `main` on, where it holds them all; what stands before the content is none of it."""
+    lines = more.split("\n")
+    bare, found = [line.strip() for line in lines], [stripped for line in main.split("\n") if (stripped := line.strip())]
+    return "\n".join(lines[bare.index(found[0]) :]) if set(found) <= set(bare) else main
 
 
 def _whole(main: str, page: str) -> str:

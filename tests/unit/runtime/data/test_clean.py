@@ -72,6 +72,28 @@ def test_lists_and_boxes_within_the_content_stay_and_what_is_around_goes() -> No
     assert text.startswith("Fields of a line") and "Imprint" not in text
 
 
+@pytest.mark.parametrize("around", ["{0}", "<div>{0}</div>", "<main><article><h1>Bread</h1>{0}</article></main>"])
+@pytest.mark.parametrize(
+    "entries",
+    [
+        ["Put the flour into a bowl.", "Stir.", "Bake it."],
+        ["<p>Put the flour\n  into a <b>bowl</b>.</p>", 'Stir, <a href="s.html">slowly</a>, until it is smooth.', "x &lt; 3 &amp; y"],
+        ["面粉两百克，白糖五十克。", "搅拌均匀。"],
+        ["Outer<ul><li>inner</li></ul>", "Last"],
+    ],
+)
+@pytest.mark.parametrize("last", [f"<p>{ENGLISH}</p>", ""])
+def test_short_lists_of_text_stay_however_near_they_are_to_the_body(around: str, entries: list[str], last: str) -> None:
+    links = '<ul><li><a href="/">Home</a></li><li><a href="/news">All news</a></li></ul>'
+    listed = "".join(f"<li>{entry}</li>" for entry in entries)
+    content = around.format(f"<p>{ENGLISH}</p><ul>{listed}</ul>{last}")
+    page = f"<html><body><ul><li>Site of bakers</li></ul>{links}{content}{links}</body></html>"
+    text = page_text(page, main_content=True)
+    assert text.count("•") == page.count("<li>") - 5
+    assert all(" ".join(page_text(entry, False).replace("•", " ").split()) in " ".join(text.replace("•", " ").split()) for entry in entries)
+    assert not any(said in text for said in ("Home", "All news", "Site of"))
+
+
 @pytest.mark.parametrize("around", [
     '<div class="navheader"><table><tr><td>Prev</td><td>Up</td></tr></table></div>', '<div class="x navfooter">Next</div>',
     '<a class="headerlink" href="#x" title="Permalink">¶</a>', '<table class="nav_table"><tr><td>[首页]</td></tr></table>',
