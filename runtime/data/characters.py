@@ -11,7 +11,7 @@ from runtime.faults import StageFault
 _KINDS = {
     "control": "\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f",  # C0 and C1 but tab, LF and NEL
     "soft_hyphen": "\xad",
-    "zero_width": "\u034f\u180e\u200b\u2060-\u2065\u3164\uffa0\ufeff",  # space, word joiner, invisible operators, Hangul fillers
+    "zero_width": "\u034f\u2060-\u2065\u3164\uffa0\ufeff",  # joiners of words, invisible operators, Hangul fillers
     "direction": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f",  # marks, embeddings, isolates; deprecated shaping controls
     "annotation": "\ufff9-\ufffb",
     "private_use": "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",  # no script has them: icon fonts, vendors' own signs
@@ -27,10 +27,11 @@ _KIND_OF = {kind: re.compile(f"[{signs}]") for kind, signs in _KINDS.items()}
 
 # What shapes the character before it, and is a trace of copying everywhere else.
 _JOINERS, _TAGS = "\u200c\u200d", "\U000e0000-\U000e007f"
-_SELECTORS, _IDEOGRAPHIC, _MONGOLIAN = "\ufe00-\ufe0f", "\U000e0100-\U000e01ef", "\u180b-\u180d\u180f"
-_SHAPING = re.compile(f"[{_JOINERS}{_SELECTORS}{_IDEOGRAPHIC}{_MONGOLIAN}{_TAGS}]+")
+_SELECTORS, _IDEOGRAPHIC, _MONGOLIAN = "\ufe00-\ufe0f", "\U000e0100-\U000e01ef", "\u180b-\u180f"
+_BOUNDARY, _VOWEL_SEPARATOR = "\u200b", "\u180e"  # a space without width, between words of scripts that show no boundary; of Mongolian
+_SHAPING = re.compile(f"[{_JOINERS}{_SELECTORS}{_IDEOGRAPHIC}{_MONGOLIAN}{_TAGS}{_BOUNDARY}]+")
 # What to look closer at: a class of few characters beyond the first plane is many times faster than all that is looked for.
-_SUSPECT = re.compile(f"[{_KINDS_OF_THE_BMP}{_JOINERS}{_SELECTORS}{_MONGOLIAN}\U00010000-\U0010ffff]")
+_SUSPECT = re.compile(f"[{_KINDS_OF_THE_BMP}{_JOINERS}{_SELECTORS}{_MONGOLIAN}{_BOUNDARY}\U00010000-\U0010ffff]")
 # Scripts whose letters joiners shape: Arabic, Syriac, N'Ko, those of India and its neighbours, Khmer, Mongolian, Balinese, Javanese.
 _JOINED = re.compile(
     "[\u0600-\u07ff\u0840-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1b00-\u1b7f\ua980-\ua9df\ufb50-\ufdff\ufe70-\ufefc]"
@@ -38,6 +39,8 @@ _JOINED = re.compile(
 _EMOJI = re.compile("[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]")
 _HAN = re.compile("[\u2e80-\u2fd5\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _MONGOL = re.compile("[\u1800-\u18af]")
+# Scripts that are written without blanks between words: Thai, Lao, Tibetan, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham.
+_UNDIVIDED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaa7f]")
 _FLAG, _EMOJI_STYLE, _JOINER = "\U0001f3f4", "\ufe0f", "\u200d"
 
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -52,8 +55,8 @@ def tidy(text: str, removed: Counter[str] | None = None, code: bool = False) -> 
 
     removed: counts by kind what was taken out. `code`: white space is meant, so lines keep their blanks and blank lines stay.
     """
-    if "\r" in text or "\f" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
+    if "\r" in text or "\f" in text or "\v" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").replace("\v", "\n")
     text = visible(text, Counter() if removed is None else removed)
     if code:
         return text.strip("\n")
@@ -105,6 +108,8 @@ def _shaping(found: re.Match[str], removed: Counter[str]) -> str:
 
 def _shapes(sign: str, base: str, previous: str, after: str) -> bool:
     """Whether a sign has a meaning: base, the character that the run follows; previous, what stands right before the sign."""
+    if sign == _BOUNDARY:
+        return previous == base and bool(_UNDIVIDED.match(base) and _UNDIVIDED.match(after))
     if sign in _JOINERS:
         between = sign == _JOINER and previous in (base, _EMOJI_STYLE) and _EMOJI.match(base) and _EMOJI.match(after)
         return bool(between) or (previous == base and _JOINED.match(base) is not None)
@@ -120,6 +125,8 @@ def _shapes(sign: str, base: str, previous: str, after: str) -> bool:
 def _shaping_kind(sign: str) -> str:
     if sign in _JOINERS:
         return "joiner"
+    if sign in (_BOUNDARY, _VOWEL_SEPARATOR):
+        return "zero_width"
     return "tag" if "\U000e0000" <= sign <= "\U000e007f" else "variation_selector"
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from runtime.data.characters import tidy
 
-SIGNS = "a中ع🏴👩❤한 \n\u0300\u200b\u200c\u200d\u00ad\ufe0f\ufe0e\U000e0100\U000e0067\U000e007f\u180b\u1820\ue000\u202e\ufdd0\u0915\u094d"
+SIGNS = "\v\u180eខကa中ع🏴👩❤한 \n\u0300\u200b\u200c\u200d\u00ad\ufe0f\ufe0e\U000e0100\U000e0067\U000e007f\u180b\u1820\ue000\u202e\ufdd0क\u094d"
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,10 @@ SIGNS = "a中ع🏴👩❤한 \n\u0300\u200b\u200c\u200d\u00ad\ufe0f\ufe0e\U000e
         ("葛\U000e0100城 a\U000e0100b", "葛\U000e0100城 ab"),
         ("🏴\U000e0067\U000e0062\U000e007f hi\U000e0068\U000e0069", "🏴\U000e0067\U000e0062\U000e007f hi"),
         ("ᠮ\u180b x\u180b", "ᠮ\u180b x"),
+        ("ភាសា\u200bខ្មែរ\u200b ไทย\u200b\u200bลาว\u200b a\u200bb 中\u200b文", "ភាសា\u200bខ្មែរ ไทย\u200bลาว ab 中文"),
+        ("မြန်\u200bမာ\u200bx ལ\u200bྔ", "မြန်\u200bမာx ལ\u200bྔ"),
+        ("ᠰᠠᠷ\u180eᠠ a\u180eb", "ᠰᠠᠷ\u180eᠠ ab"),
+        ("Title\vsecond line\fpage\v\v\vend", "Title\nsecond line\npage\n\nend"),
         ("icon \ue001\uf8ff\U000f0001 font", "icon  font"),
         ("\u202eabc\u202c \u2067x\u2069\u061c", "abc x"),
         ("co\u00adoperate\ufdd0\U0001ffff", "cooperate"),
