@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from runtime.data.characters import tidy
 
-SIGNS = "\v\u180eខကa中ع🏴👩❤한 \n\u0300\u200b\u200c\u200d\u00ad\ufe0f\ufe0e\U000e0100\U000e0067\U000e007f\u180b\u1820\ue000\u202e\ufdd0क\u094d"
+SIGNS = (
+    "\v\u180eខကa中ع🏴👩❤한 \n\u0300\u200b\u200c\u200d\u00ad\ufe0f\ufe0e\U000e0100\U000e0067\U000e007f\u180b\u1820\ue000\u202e\ufdd0क\u094d"
+)
 
 
 @pytest.mark.parametrize(
