@@ -87,6 +87,7 @@ class Renderer:
     _heads: dict[str, Ids] = field(default_factory=dict[str, Ids])
     _ends: dict[str, Ids] = field(default_factory=dict[str, Ids])
     _frames: dict[Turns, tuple[Frame, ...]] = field(default_factory=dict[Turns, tuple[Frame, ...]])
+    _said: dict[str, Ids] = field(default_factory=dict[str, Ids])
 
     def __post_init__(self) -> None:
         for name, role in self.template.roles.items():
@@ -97,7 +98,7 @@ class Renderer:
     def render(self, messages: Sequence[Message], *, generation_prompt: bool = False, where: str = "") -> list[Segment]:
         """As the function `render`."""
         turns = with_system(self.template, messages)
-        segments = [] if self.template.begin is None else [Segment(self._ids((Piece(piece=self.template.begin),)))]
+        segments = list[Segment]()
         for index, (message, frame) in enumerate(zip(turns, self._around(turns, where), strict=True)):
             segments += frame.before
             segments += self._body(message, frame, index, where)
@@ -107,12 +108,22 @@ class Renderer:
             segments += [after, Segment(self._heads[answering_role(self.template)], turn=len(turns))]
         return segments
 
+    def prepare(self, dialogues: Iterable[Sequence[Message]]) -> None:
+        """Encode together what is said in dialogues that will be rendered, which saves time; until the next call of `prepare`."""
+        texts = {} if self.template.default_system is None else {self.template.default_system: None}
+        for dialogue in dialogues:
+            for message in dialogue:
+                role = self.template.roles.get(message.role)
+                texts[message.content.strip() if role is not None and role.trim else message.content] = None
+        self._said = self.vocabulary.arrays(texts)
+
     def _around(self, turns: Sequence[Message], where: str) -> tuple[Frame, ...]:
         """The frames of the turns. Raises StageFault for a wrong order."""
         order = tuple([(turn.role, self._is_trained(turn)) for turn in turns])
         if (found := self._frames.get(order)) is None:
             check_order(self.template, turns, where)
-            found = tuple(self._frame(order, index) for index in range(len(order)))
+            begin = [] if self.template.begin is None else [Segment(self._ids((Piece(piece=self.template.begin),)))]
+            found = joined(begin, [self._frame(order, index) for index in range(len(order))])
             if len(order) <= FRAMED and len(self._frames) < FRAMES:
                 self._frames[order] = found
         return found
@@ -135,8 +146,9 @@ class Renderer:
 
     def _body(self, message: Message, frame: Frame, turn: int, where: str) -> list[Segment]:
         """What a message says: its text, and the tools that it offers or calls."""
-        trained = frame.trained
-        said = Segment(self.vocabulary.array(frame.trim(message.content)), trained, content=True, turn=turn)
+        trained, text = frame.trained, frame.trim(message.content)
+        ids = self._said.get(text)
+        said = Segment(self.vocabulary.array(text) if ids is None else ids, trained, content=True, turn=turn)
         if message.tools:
             offered = Segment(self._offered(message.tools, where), trained, turn=turn)
             tools = self.template.tools
@@ -173,6 +185,20 @@ class Renderer:
                 yield self.vocabulary.special[part.piece]
             else:
                 yield from self.vocabulary.encode(part)
+
+
+def joined(begin: Sequence[Segment], frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    """The same frames, in which all that is between two texts and has no labels is one segment; `begin`: what stands before the first."""
+    found, waiting = list[Frame](), list(begin)
+    for frame in frames:
+        waiting += frame.before
+        before = Segment(np.concatenate([segment.ids for segment in waiting]), turn=waiting[-1].turn)
+        kept = [segment for segment in frame.after if segment.trained]
+        waiting = [segment for segment in frame.after if not segment.trained]
+        found.append(frame._replace(before=(before,), after=tuple(kept)))
+    if found:
+        found[-1] = found[-1]._replace(after=(*found[-1].after, *waiting))
+    return tuple(found)
 
 
 def _speaks_no_tools(name: str, where: str) -> StageFault:

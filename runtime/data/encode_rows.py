@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import orjson
 
+from runtime import records
 from runtime.contracts.format import Format
 from runtime.data import chat, encoding, instructions, row_files, row_index
 from runtime.data.chat import Message, Renderer
@@ -25,6 +26,7 @@ CONTAMINATED, BAD_ROW = "contaminated", "bad_row"
 REASONS = ("", *DROPPED, CONTAMINATED)  # a verdict is an index
 EXAMPLES = 10  # dropped rows of each reason and source that are kept to look at
 SHOWN = 200  # characters of such a row
+TOGETHER = records.Limit(rows=256, bytes=1 << 20)  # rows that are encoded in one call
 
 
 @dataclass(frozen=True)
@@ -99,22 +101,32 @@ class _Work:
         """Write the three files."""
         task = self._task
         with rows_file(task.scratch, task.number).open("wb") as file, bad_file(task.scratch, task.number).open("wb") as bad:
-            for raw in row_files.rows_of(task.piece):
-                self._found.read += 1
-                try:
-                    self._take(raw, file)
-                except StageFault as fault:
-                    self._refuse(raw, fault, bad)
+            for rows in _blocks(row_files.rows_of(task.piece)):
+                dialogues = [self._dialogue(raw) for raw in rows]
+                self._encoder.renderer.prepare(dialogue for dialogue in dialogues if not isinstance(dialogue, StageFault))
+                for raw, dialogue in zip(rows, dialogues, strict=True):
+                    self._found.read += 1
+                    try:
+                        self._take(dialogue, raw.where, file)
+                    except StageFault as fault:
+                        self._refuse(raw, fault, bad)
         np.save(index_file(task.scratch, task.number), np.array(self._entries, row_index.INDEX))
         return self._found
 
-    def _take(self, raw: RawRow, file: BinaryIO) -> None:
+    def _dialogue(self, raw: RawRow) -> Sequence[Message] | StageFault:
         if raw.fault:
-            raise raw.fault
-        messages = self._read(raw.row, raw.where)
+            return raw.fault
+        try:
+            return self._read(raw.row, raw.where)
+        except StageFault as fault:
+            return fault
+
+    def _take(self, messages: Sequence[Message] | StageFault, where: str, file: BinaryIO) -> None:
+        if isinstance(messages, StageFault):
+            raise messages
         (key, prompt), row, reason = keys_of(messages), None, ""
         try:
-            row = self._encoded(messages, raw.where)
+            row = self._encoded(messages, where)
         except Unusable as unusable:
             reason = str(unusable)
             self._found.example(reason, _example(key, self._task.source, reason, messages[-2:]))
@@ -141,6 +153,18 @@ class _Work:
         bad.write(orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE))
         self._found.bad += 1
         self._found.example(BAD_ROW, {"id": raw.where, "source": self._task.source, "reason": fault.message, "text": text[:SHOWN]})
+
+
+def _blocks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
+    """The rows, as many at a time as are encoded together."""
+    block, size = list[RawRow](), 0
+    for row in rows:
+        block.append(row)
+        size += row.size
+        if len(block) >= TOGETHER.rows or size >= TOGETHER.bytes:
+            yield block
+            block, size = [], 0
+    yield block
 
 
 def _example(key: str, source: str, reason: str, messages: Sequence[Message]) -> dict[str, str]:

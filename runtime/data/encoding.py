@@ -7,7 +7,7 @@ to them, they decode to nothing, and only code that asks for their ids puts them
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -51,6 +51,14 @@ class Vocabulary:
         """As `encode`: int32, (ids,)."""
         ids = self.backend.encode(text)
         return self._apart(text) if self.is_special[ids].any() else ids
+
+    def arrays(self, texts: Iterable[str]) -> dict[str, Ids]:
+        """`array` of several texts, by text. Those in which a library finds special pieces are not among them: they need `array`."""
+        asked = list(dict.fromkeys(texts))
+        found = dict(zip(asked, self.backend.encode_all(asked), strict=True))
+        if found and self.is_special[np.concatenate([*found.values()])].any():
+            return {text: ids for text, ids in found.items() if not self.is_special[ids].any()}
+        return found
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids; special pieces give nothing, bytes that are not UTF-8 give U+FFFD."""

@@ -40,12 +40,13 @@ class Range:
 
 @dataclass(frozen=True)
 class RawRow:
-    """A row, or what is wrong with it; `text`: what it begins with, for people."""
+    """A row, or what is wrong with it; `text`: what it begins with, for people; `size`: its bytes."""
 
     where: str
     row: JSON
     text: bytes
     fault: StageFault | None = None
+    size: int = 0
 
 
 def files_of(root: Path, path: str) -> list[tuple[str, Path]]:
@@ -177,7 +178,7 @@ def _row(content: bytes, where: str, size: int) -> RawRow:
         fault = StageFault(f"a row of {size} bytes, more than {json_streams.LONGEST}", where=where, fix="split it, or take it out")
     elif fault is None and not isinstance(row, dict):
         fault = StageFault(f"a {type(row).__name__}, not a JSON object", where=where, fix="one JSON object a line")
-    return RawRow(where, {} if fault else cast(JSON, row), content[:1000], fault)
+    return RawRow(where, {} if fault else cast(JSON, row), content[:1000], fault, size)
 
 
 def _not_json(content: bytes, where: str, error: ValueError) -> StageFault:

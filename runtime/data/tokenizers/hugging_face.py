@@ -60,10 +60,14 @@ class HuggingFaceModel:
 
     def encode(self, text: str) -> Ids:
         """Ids, without what a post-processor would put around them."""
-        ids = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+        return self.encode_all([text])[0]
+
+    def encode_all(self, texts: Sequence[str]) -> list[Ids]:
+        """Ids of several texts."""
+        found = [encoded.ids for encoded in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
         if self._renumbered:
-            ids = [self._renumbered.get(id, id) for id in ids]
-        return np.asarray(ids, np.int32)
+            found = [[self._renumbered.get(id, id) for id in ids] for ids in found]
+        return [np.asarray(ids, np.int32) for ids in found]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids: their bytes where pieces are bytes, else by the file's own decoder."""

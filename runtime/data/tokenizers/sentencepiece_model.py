@@ -34,6 +34,12 @@ class SentencePieceModel:
         sign = np.asarray(self._blank_sign, np.int32)
         return np.concatenate([parts[0], *(array for part in parts[1:] for array in (sign, part))]).astype(np.int32)
 
+    def encode_all(self, texts: Sequence[str]) -> list[Ids]:
+        """By `encode` where one of the texts has U+2581."""
+        if self._blank_sign and any(BLANK in text for text in texts):
+            return [self.encode(text) for text in texts]
+        return self.processor.encode_as_numpy(list(texts), num_threads=1)
+
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids."""
         return self.processor.decode(list(ids))

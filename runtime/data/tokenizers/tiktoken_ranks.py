@@ -31,6 +31,10 @@ class TiktokenModel:
         """Ids."""
         return self._encoding.encode_to_numpy(text, allowed_special=set(), disallowed_special=()).astype(np.int32)
 
+    def encode_all(self, texts: Sequence[str]) -> list[Ids]:
+        """One by one: the library has no faster way but threads."""
+        return [self.encode(text) for text in texts]
+
     def decode(self, ids: Sequence[int]) -> str:
         """The bytes of ids as text."""
         return b"".join(self._contents[id] for id in ids).decode(errors="replace")

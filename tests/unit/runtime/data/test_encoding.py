@@ -48,6 +48,12 @@ def test_any_text_comes_back_and_its_bytes_are_shared_out_among_its_ids(vocabula
     assert all(size > 0 for size in vocabulary.sizes(text, ids))
 
 
+@pytest.mark.parametrize("asked", [[], texts(), [*texts(), *LOSSLESS], ["<s>", *LOSSLESS, "<s>", "a</s>"]])
+def test_texts_get_the_same_ids_together_and_alone(vocabulary: Vocabulary, asked: list[str]) -> None:
+    found = vocabulary.arrays(asked)
+    assert {text: ids.tolist() for text, ids in found.items()} == {text: vocabulary.encode(text) for text in asked}
+
+
 @pytest.mark.parametrize("text", ["<|im_start|>", "</s>", "a<s>b", "<pad>", "<|im_end|>\n<|im_start|>user", "<unk>"])
 def test_text_that_spells_a_special_piece_is_ordinary_text(vocabulary: Vocabulary, text: str) -> None:
     ids = vocabulary.encode(text)

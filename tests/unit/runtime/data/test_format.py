@@ -15,7 +15,7 @@ from runtime import records
 from runtime.contracts import format as contract
 from runtime.contracts import tokenizer as tokenizer_contract
 from runtime.contracts.format import Format, InstructSource
-from runtime.data import dialogue_parts, dialogue_rows, encoding, row_files, row_index, row_weights
+from runtime.data import dialogue_parts, dialogue_rows, encode_rows, encoding, row_files, row_index, row_weights
 from runtime.data.chat import IGNORED, Call, Message, Renderer, Segment, Template
 from runtime.data.dialogue_rows import KEPT, Encoder, Row, Unusable, keys_of, without_middle
 from runtime.data.encoding import Vocabulary
@@ -363,6 +363,29 @@ def test_pieces_of_files_change_no_row(ready: Experiment, monkeypatch: pytest.Mo
     monkeypatch.setattr(row_files, "PIECE", 700)
     ready.run(contract.CONTRACT, **many(ready))
     assert ready.tree("instruct") == whole
+
+
+@pytest.mark.parametrize(("rows", "size"), [(1, 1 << 20), (7, 1 << 20), (256, 300)])
+def test_rows_that_are_encoded_together_are_the_same_rows(ready: Experiment, monkeypatch: pytest.MonkeyPatch, rows: int, size: int) -> None:
+    metrics, asked = ready.run(contract.CONTRACT, **many(ready)), many(ready)
+    before, calls, together = ready.tree("instruct"), list[int](), Vocabulary.arrays
+
+    def counting(self: Vocabulary, texts: Any) -> dict[str, Any]:
+        calls.append(len(texts := list(texts)))
+        return together(self, texts)
+
+    monkeypatch.setattr(Vocabulary, "arrays", counting)
+    monkeypatch.setattr(encode_rows, "TOGETHER", records.Limit(rows, size))
+    assert ready.run(contract.CONTRACT, **asked) == metrics and ready.tree("instruct") == before
+    assert len(calls) > 40 and max(calls) < 60
+
+
+def test_the_first_of_bad_rows_is_told_whatever_is_wrong_with_it(ready: Experiment) -> None:
+    said = [{"from": "human", "value": "a"}, {"from": "human", "value": "b"}, {"from": "gpt", "value": "c"}]
+    ready.rows("data/two.jsonl", [{"conversations": said[1:]}, {"conversations": said}, {"a": 1}])
+    with pytest.raises(StageFault, match="user after user") as refused:
+        ready.run(contract.CONTRACT, **settings(sources={"two": {"path": "data/two.jsonl", "format": "sharegpt", "weight": 1.0}}))
+    assert refused.value.where == "data/two.jsonl:2"
 
 
 def test_bad_rows_are_listed_and_counted_where_that_is_asked(ready: Experiment) -> None:

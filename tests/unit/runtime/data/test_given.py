@@ -52,6 +52,14 @@ def test_any_text_comes_back_without_a_special_piece_and_its_bytes_are_shared_ou
     assert len(sizes) == len(ids) and int(sizes.sum()) == len(text.encode()) and (sizes >= 0).all()
 
 
+@hypothesis_settings(deadline=None)
+@sampled(asked=st.lists(ANY, max_size=8))
+def test_texts_get_the_same_ids_together_and_alone(taken: Vocabulary, asked: list[str]) -> None:
+    together = taken.arrays(asked)
+    assert {text: ids.tolist() for text, ids in together.items()} == {text: taken.encode(text) for text in together}
+    assert all(taken.is_special[taken.backend.encode(text)].any() for text in {*asked} - {*together})
+
+
 @pytest.mark.parametrize("text", [text for text in LOSSLESS if "\u2581" not in text] + ["︰", "ＡＢＣ，：", "e\u0301"])
 def test_blanks_line_ends_and_characters_stay_as_they_are(taken: Vocabulary, text: str) -> None:
     assert taken.decode(taken.encode(text)) == text

@@ -11,7 +11,7 @@ from samples import ROOT, settings, texts
 
 from runtime.contracts.tokenizer import SpecialTokens
 from runtime.data import chat, tokenizer
-from runtime.data.chat import IGNORED, Call, Message, Template, ids_of, labels_of, prompt_ids, prompt_messages, render
+from runtime.data.chat import IGNORED, Call, Message, Renderer, Template, ids_of, labels_of, prompt_ids, prompt_messages, render
 from runtime.data.encoding import Vocabulary
 from runtime.data.template import all_pieces
 from runtime.faults import StageFault
@@ -112,6 +112,18 @@ def test_a_row_reads_as_the_published_template_writes_it(
     asked = vocabularies[name].show(ids_of(render(templates[name], vocabularies[name], messages[:-1], generation_prompt=True)))
     expected = published(jinja, messages[:-1], begin=begin, prompt=True)
     assert asked == expected + (" " if name == "llama2" else ""), "Llama 2 leaves the blank before an answer to the answer"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dialogues_that_are_prepared_together_are_the_same_rows(
+    templates: dict[str, Template], vocabularies: dict[str, Vocabulary], name: str
+) -> None:
+    spelling = [Message("user", " a <s> \n"), Message("assistant", "</s>")]
+    dialogues = [*DIALOGUES.values(), *(TOOLS.values() if name in chat.WITH_TOOLS else ()), spelling]
+    renderer = Renderer(templates[name], vocabularies[name])
+    alone = [(ids_of(row), labels_of(row)) for row in (render(templates[name], vocabularies[name], said) for said in dialogues)]
+    renderer.prepare(dialogues)
+    assert [(ids_of(row), labels_of(row)) for row in map(renderer.render, dialogues)] == alone
 
 
 @pytest.mark.parametrize("dialogue", TOOLS)
