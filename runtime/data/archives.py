@@ -59,6 +59,7 @@ def _zstd() -> Any:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
+MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}  # what their files begin with
 _KINDS: dict[str, tuple[str, Callable[[], Any]]] = {".gz": ("gzip", _gzip), ".zst": ("zstd", _zstd)}
 
 
@@ -72,6 +73,7 @@ class _Frames(io.RawIOBase):
         self._file, self._shown, self._kind, self._begun = path.open("rb"), shown, kind, begun
         self._frame, self._ready, self._compressed, self._made = None, memoryview(b""), b"", 0
         self._damage = ""
+        self._begins = self._file.peek(4).startswith(MAGIC[kind])  # what is cut off before its fourth byte is told as no archive
 
     def readable(self) -> bool:
         return True
@@ -94,7 +96,10 @@ class _Frames(io.RawIOBase):
 
     def _damaged(self) -> Unreadable:
         message = f"damaged {self._kind} file: {self._damage}, behind byte {self._made} of its content"
-        return Unreadable(message, self._shown, fix="fetch the file again", kind=DAMAGED, offset=self._made)
+        fix = (
+            "fetch the file again" if self._begins else f"give the file the ending of what it is, or fetch it again; it is no {self._kind}"
+        )
+        return Unreadable(message, self._shown, fix=fix, kind=DAMAGED, offset=self._made)
 
     def _more(self) -> bool:
         """Decompress a little more; False at the end of the last frame, and at damage."""

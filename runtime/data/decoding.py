@@ -16,7 +16,7 @@ from ftfy.badness import is_bad
 from resiliparse.parse.encoding import detect_encoding
 
 from runtime.data import unmarked_utf16
-from runtime.data.archives import block_of
+from runtime.data.archives import MAGIC, block_of
 from runtime.data.quarantine import WITH_LOSS, Unreadable
 
 MARK = "\ufeff"
@@ -49,6 +49,13 @@ _SAMPLE = 2000
 _DETECTED = 1_000_000  # bytes from the first one outside ASCII that an encoding is found by; detection is slower than decoding
 _BLOCK = 1 << 20
 UNDECODABLE = "undecodable"
+_BEGINNINGS = (  # of files that are no text -> what to do
+    (MAGIC["gzip"], "it is gzip: give its name the ending .gz, behind that of its format"),
+    (MAGIC["zstd"], "it is Zstandard: give its name the ending .zst, behind that of its format"),
+    (b"PK\x03\x04", "it is a zip archive or an office document: unpack it, or save it as text"),
+    (b"%PDF-", "it is a PDF: extract its text, for example with pdftotext"),
+    (b"PAR1", "it is Parquet: set the format of the source to parquet, and give its name the ending .parquet"),
+)
 
 
 @dataclass(frozen=True)
@@ -294,11 +301,12 @@ def _refuse_binary_text(data: bytes, text: str, codec: Codec, where: str) -> Non
 
 
 def _no_text(where: str, offset: int, data: bytes) -> Unreadable:
+    known = next((fix for begin, fix in _BEGINNINGS if data.startswith(begin)), None)
     return Unreadable(
         f"this is not text: control characters, the first at byte {offset}",
         where,
         "what is compressed, compiled or an image would be learned as if it were text",
-        "take the file out of the source, or, if it is text in another encoding, convert it to UTF-8 (iconv -f ENCODING -t UTF-8)",
+        known or "take the file out of the source, or, if it is text in another encoding, convert it to UTF-8 (iconv -f ENCODING -t UTF-8)",
         kind=UNDECODABLE,
         offset=offset,
         row=data[offset : offset + _SAMPLE],

@@ -15,6 +15,8 @@ from runtime.data.quarantine import Unreadable
 
 DOCUMENT_BYTES = 100_000_000  # of one JSON file, which is held whole; rows that are more belong into JSON Lines
 NOT_JSON, NOT_AN_OBJECT, NO_FIELD, WRONG_TYPE, OVERSIZED_FILE = "not_json", "not_an_object", "no_text_field", "wrong_type", "oversized_file"
+_CUT_OFF = "unexpected end of data"
+_OVER_LINES = "mend the row or delete it; values over several lines are read from a file that ends in .json, with the format json"
 _MARK = MARK.encode()
 
 
@@ -99,7 +101,7 @@ def text_of(row: Any, field: str) -> str:
 
 def no_field(field: str, there: Any, what: str = "row") -> Unreadable:
     """The fault of a row or a table without the field that holds the text."""
-    have = ", ".join(sorted(there)) or "none"
+    have = ", ".join(name if name == name.strip() != "" else repr(name) for name in sorted(there)) or "none"
     fix = "name the field that holds the text in `text_field`"
     return Unreadable(f"the {what} has no field {field!r}; it has: {have[:500]}", fix=fix, kind=NO_FIELD)
 
@@ -141,6 +143,6 @@ def _not_json(error: orjson.JSONDecodeError) -> Unreadable:
     return Unreadable(
         f"not JSON: {error.msg} at column {error.colno}",
         reason="a row that is skipped silently is data lost silently",
-        fix="mend the row or delete it",
+        fix=_OVER_LINES if error.msg == _CUT_OFF else "mend the row or delete it",
         kind=NOT_JSON,
     )

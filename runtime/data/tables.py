@@ -19,6 +19,7 @@ from runtime.raw_file import locked
 NOT_CSV, WRONG_COLUMNS, NOT_PARQUET = "not_csv", "wrong_columns", "not_parquet"
 BATCH = 1000  # rows of Parquet in memory
 _ENDS = {".tsv": "\t"}
+_DELIMITERS = ",;\t|"
 
 
 def csv_rows(piece: Piece, codec: Codec, field: str, delimiter: str | None, longest: int) -> Iterator[Row | Unreadable]:
@@ -32,11 +33,22 @@ def csv_rows(piece: Piece, codec: Codec, field: str, delimiter: str | None, long
     names = next((row for row in parsed if row), [])
     if isinstance(names, Unreadable):
         raise names
-    if isinstance(names, Row) or (field not in names and names):
-        bad = no_field(field, [] if isinstance(names, Row) else names, "table")
+    if isinstance(names, Row) or (names.count(field) != 1 and names):
+        bad = _no_column(field, [] if isinstance(names, Row) else names)
         raise placed(bad, piece.file.shown, 1, codec.mark, lines.raw)
     for values in parsed:
         yield from _rows(values, names, field, lines)
+
+
+def _no_column(field: str, names: list[str]) -> Unreadable:
+    """The fault of a table in which a column is missing, or which has several of its name."""
+    if field in names:
+        message, fix = f"the table has {names.count(field)} columns {field!r}", "give each column a name of its own"
+        return Unreadable(message, reason="which of them holds the text cannot be told", fix=fix, kind=WRONG_COLUMNS)
+    bad = no_field(field, names, "table")
+    if len(names) == 1 and any(sign in names[0] for sign in _DELIMITERS):
+        bad.fix = "set `delimiter` of the source, where another sign than the comma (in a .tsv, the tab) divides the fields"
+    return bad
 
 
 def _rows(values: "list[str] | Row | Unreadable", names: list[str], field: str, lines: "_Lines") -> Iterator[Row | Unreadable]:
@@ -139,12 +151,14 @@ def _refuse_column(schema: Any, field: str, file: RawFile, rows: int) -> None:
     """Raise Unreadable where the column is not there or holds no text."""
     from pyarrow import types
 
-    if field not in schema.names:
-        bad = no_field(field, schema.names, "table")
+    if schema.names.count(field) != 1:
+        bad = _no_column(field, schema.names)
     else:
         kind = schema.field(field).type
         kind = kind.value_type if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind) else kind
-        if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind):
+        if any(holds(kind) for holds in (types.is_string, types.is_large_string, types.is_string_view, types.is_null)):
+            return
+        if types.is_binary(kind) or types.is_large_binary(kind):  # as some writers of tables without types leave UTF-8
             return
         fix = "name a column of strings, or of lists of strings, in `text_field`"
         bad = Unreadable(f"the column {field!r} holds {kind}, not text", fix=fix, kind=WRONG_TYPE)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from corpora import Project, lines_of, source
 
 from runtime.data.ingest import record_id
@@ -123,6 +124,25 @@ def test_a_damaged_archive_is_named(project: Project) -> None:
     with pytest.raises(StageFault, match="damaged gzip") as fault:
         project.run("ingest")
     assert fault.value.where == "data/raw/rows/a.jsonl.gz"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fix"),
+    [
+        ("a.jsonl", gzip.compress(b'{"text":"a"}\n' * 100), "give its name the ending .gz"),
+        ("a.jsonl", zstandard.compress(b'{"text":"a"}\n' * 100), "give its name the ending .zst"),
+        ("a.jsonl", b"PK\x03\x04\x14\0\0\0\x08\0" * 9, "unpack it"),
+        ("a.jsonl.gz", b'{"text":"a"}\n', "it is no gzip"),
+        ("a.jsonl.zst", gzip.compress(b'{"text":"a"}\n'), "it is no zstd"),
+        ("a.jsonl", b'[\n{"text":"a"},\n{"text":"b"}\n]\n', "with the format json"),
+        ("a.jsonl", b'{\n  "text": "a"\n}\n', "with the format json"),
+    ],
+)
+def test_what_a_name_says_otherwise_than_the_content_is_told(project: Project, name: str, content: bytes, fix: str) -> None:
+    project.put(f"data/raw/rows/{name}", content)
+    with pytest.raises(StageFault) as fault:
+        project.run("ingest")
+    assert fix in str(fault.value.fix)
 
 
 def test_a_json_file_is_a_list_of_rows_or_one(project: Project) -> None:

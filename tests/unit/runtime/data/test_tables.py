@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,21 @@ def test_a_table_without_the_column_is_refused_with_what_it_has(project: Project
     assert fault.value.where == "data/raw/rows/a.csv:1"
 
 
+@pytest.mark.parametrize(
+    ("content", "message", "fix"),
+    [
+        ("text,id,text\na,1,b\n", "the table has 2 columns 'text'", "name of its own"),
+        ("text;id\na;1\n", "has no field 'text'; it has: text;id", "set `delimiter`"),
+        ("id, text\n1, a\n", "it has: ' text', id", "`text_field`"),
+    ],
+)
+def test_columns_that_cannot_be_told_apart_are_refused(project: Project, content: str, message: str, fix: str) -> None:
+    project.put("data/raw/rows/a.csv", content)
+    with pytest.raises(StageFault, match=re.escape(message)) as fault:
+        project.run("ingest")
+    assert fix in str(fault.value.fix)
+
+
 def write(project: Project, table: dict[str, Any], name: str = "a.parquet", **options: Any) -> None:
     path = project.root / "data/raw/rows" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,3 +152,19 @@ def test_parquet_that_is_cut_off_is_refused_by_name(project: Project, keep: int)
     with pytest.raises(StageFault, match="not Parquet") as fault:
         project.run("ingest")
     assert fault.value.where.startswith("data/raw/rows/a.parquet")
+
+
+def test_columns_of_one_name_in_parquet_are_refused(project: Project) -> None:
+    rows(project, format="parquet")
+    twice = pyarrow.Table.from_arrays([pyarrow.array(["a"]), pyarrow.array(["b"])], names=["text", "text"])
+    (project.root / "data/raw/rows").mkdir(parents=True)
+    parquet.write_table(twice, project.root / "data/raw/rows/a.parquet")
+    with pytest.raises(StageFault, match="the table has 2 columns 'text'"):
+        project.run("ingest")
+
+
+@pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
+def test_a_column_of_bytes_is_read_as_utf_8(project: Project, kind: pyarrow.DataType) -> None:
+    write(project, {"text": pyarrow.array(["甲".encode(), None, "乙".encode("gbk"), b"b"], kind)})
+    assert texts(project) == [("甲", 1), ("b", 4)]
+    assert [bad["line"] for bad in quarantined(project)] == [3]
