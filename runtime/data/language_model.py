@@ -54,9 +54,16 @@ class Model:
         return -total / tokens if tokens else None
 
 
-@cache
 def load(path: Path) -> Model:
-    """The model of a file, read once by a process. Raises EnvironmentFault where KenLM is not there."""
+    """The model of a file, read once by a process. Raises EnvironmentFault where KenLM is not there.
+
+    A path of the working folder alone would be that of another experiment's model in a process that has gone from one to the other.
+    """
+    return _read(path.absolute(), path.stat().st_mtime_ns)
+
+
+@cache
+def _read(path: Path, _written: int) -> Model:
     return Model(path)
 
 

@@ -128,6 +128,20 @@ def test_workers_and_parts_change_no_byte(project: Project, monkeypatch: pytest.
 
 
 @built
+def test_the_models_of_another_project_are_not_taken_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have the same path within the experiment, which is the working folder."""
+    surprises = []
+    for name, written in (("one", english), ("other", lambda n: shuffled(english(n), n))):
+        made = Project(tmp_path / name, {"rows": source("data/raw/rows", "jsonl", "text")})
+        made.put("data/reference/en.txt", "\n".join(f"{written(n)}\n" * 12 for n in range(40)))
+        made.config["sieve"] = {"reference": "data/reference", "order": 3}
+        monkeypatch.chdir(made.folder)
+        made.run("sieve")
+        surprises.append(language_model.load(Path("sieve/en.klm")).surprise(english(100)))
+    assert surprises[1] > surprises[0] + 0.1
+
+
+@built
 def test_a_document_of_a_language_without_a_model_stays_and_is_told(project: Project) -> None:
     rows(project)
     russian = "Читатель открыл книгу в большом зале и долго читал её у окна."
