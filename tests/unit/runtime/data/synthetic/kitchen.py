@@ -95,7 +95,7 @@ class Project:
 
     def configure(self, made: JSON, *, name: str = "planets", seed: int = 1, **placed: Any) -> None:
         """What the compiler would write for one recipe; `placed`: how its model is asked."""
-        usual = {"api_key_env": None, "concurrency": 1, "retries": 3, "timeout_seconds": 5.0}
+        usual = {"api_key_env": None, "concurrency": 1, "retries": 3, "timeout_seconds": 120.0}
         made = deepcopy(made)
         models = {"generator": made["generator"], "score": (made.get("score") or {}).get("generator")}
         told = {part: {**usual, **placed, "base_url": model.pop("base_url", None)} for part, model in models.items() if model}

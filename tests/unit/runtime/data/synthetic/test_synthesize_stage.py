@@ -269,14 +269,21 @@ def test_long_wait_is_told_and_a_short_one_is_waited(project: Project, serve: Se
 
 
 def test_slow_answers_are_given_up(project: Project, serve: Serve) -> None:
+    """Two answers never come in time; on a busy machine others may not either, and are asked for again all the same."""
+    over = threading.Event()
+
     def behaviour(body: dict[str, Any], number: int) -> Reply:
-        time.sleep(0.6 if number < 2 else 0)
+        if number < 2:
+            over.wait(600)
         return writer(body, number)
 
     server = serve(behaviour)
-    project.run(recipe(server.url, count=2), timeout_seconds=0.25)
-    assert len(server.seen) == 4
-    assert json.loads((project.folder / "timings/synthesize-planets.json").read_text())["repeated"] == {"timeout": 2}
+    try:
+        assert project.run(recipe(server.url, count=2), timeout_seconds=0.5, retries=20)["rows"] == 2
+    finally:
+        over.set()
+    repeated = json.loads((project.folder / "timings/synthesize-planets.json").read_text())["repeated"]
+    assert repeated == {"timeout": len(server.seen) - 2} and repeated["timeout"] >= 2
 
 
 def test_server_that_is_not_there(project: Project) -> None:
@@ -364,15 +371,17 @@ def test_tokens_that_are_not_counted_cost_their_bound(project: Project, serve: S
 
 
 def test_rates_are_kept(project: Project, serve: Serve) -> None:
+    """A request may come late on a busy machine, so that the next one follows at once, but never early."""
     times: list[float] = []
 
     def behaviour(body: dict[str, Any], number: int) -> Reply:
         times.append(time.monotonic())
         return writer(body, number)
 
-    server = serve(behaviour)
+    server, begun = serve(behaviour), time.monotonic()
     project.run(recipe(server.url, count=4), requests_per_minute=600, concurrency=4)
-    assert all(later - earlier >= 0.09 for earlier, later in zip(sorted(times), sorted(times)[1:], strict=False))
+    assert len(times) >= 4
+    assert all(when - begun >= 0.1 * number for number, when in enumerate(sorted(times)))
 
 
 def test_texts_are_made_too(project: Project, serve: Serve) -> None:
@@ -412,14 +421,14 @@ def test_killed_stage_goes_on_and_pays_nothing_twice(project: Project, serve: Se
     def behaviour(body: dict[str, Any], number: int) -> Reply:
         if kill and number == 4:
             held.set()
-            go_on.wait(20)
+            go_on.wait(600)
             return refused(500)
         return writer(body, number)
 
     server = serve(behaviour)
     project.configure(recipe(server.url, count=8), api_key_env=VARIABLE)
     process = started(project, **{VARIABLE: KEY})
-    assert held.wait(30)
+    assert held.wait(120)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     go_on.set()
@@ -428,7 +437,7 @@ def test_killed_stage_goes_on_and_pays_nothing_twice(project: Project, serve: Se
     with project.kept.open("ab") as file:
         file.write(b'{"key": "half a li')
     second = started(project, **{VARIABLE: KEY})
-    _, told = second.communicate(timeout=60)
+    _, told = second.communicate(timeout=120)
     assert second.returncode == 0, told.decode()
     assert not set(answered) & set(server.asked[5:])
     assert len(server.asked) == 5 + 4
@@ -440,7 +449,7 @@ def test_refusal_of_the_program_is_a_message(project: Project, serve: Serve) -> 
     server = serve(lambda body, number: refused(401, f"no {KEY}"))
     project.configure(recipe(server.url), api_key_env=VARIABLE)
     process = started(project, **{VARIABLE: KEY})
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "status 401: no ***" in told.decode()
     assert "Traceback" not in told.decode()
