@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compiler import hf_network
 from compiler.diagnostics import Faults
 from compiler.hf_config import HfConfig, read
+from compiler.masking import masked
 from compiler.source import Place
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
@@ -33,6 +34,7 @@ SCALING_KEYS = ("rope_type", "type", "factor", "low_freq_factor", "high_freq_fac
 SCALINGS = st.dictionaries(st.sampled_from(SCALING_KEYS), SCALARS | st.sampled_from(["llama3", "default", 8.0, 8192]))
 
 
+@example({"Key": 0.0}, None)
 @given(values=st.dictionaries(st.text(max_size=5), VALUES), indent=st.sampled_from([None, 0, 2, "\t"]))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_value_stands_at_its_place(tmp_path: Path, values: dict[str, Any], indent: int | str | None) -> None:
@@ -44,8 +46,9 @@ def test_every_value_stands_at_its_place(tmp_path: Path, values: dict[str, Any],
         value: Any = config.values
         for part in path:
             value = value[part]
-        assert place.text == lines[place.line - 1]
-        rest = "\n".join([place.text[place.column - 1 :], *lines[place.line :]])
+        line = lines[place.line - 1]
+        assert place.text == masked(line)
+        rest = "\n".join([line[place.column - 1 :], *lines[place.line :]])
         assert repr(json.JSONDecoder().raw_decode(rest)[0]) == repr(value)
 
 
