@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from runtime import records
 from runtime.contracts.dedup import Dedup, Lines, Near
+from runtime.contracts.rules import CODE
 from runtime.data import token_hashes
 from runtime.data.deduplication import partitions
 from runtime.data.deduplication.contaminated import CUT, DROP, Cleansed, Cleanser
@@ -118,7 +119,8 @@ class _Survey:
         if settings.documents.near and known:
             self._bands.append(_bands_of(known, settings.documents.near))
         if settings.lines.exact:
-            self._lines.append(_lines_of(known, settings.lines))
+            prose = [(row, text) for row, text in known if batch[row - first].meta.get("domain") != CODE]
+            self._lines.append(_lines_of(prose, settings.lines))
 
     def _cleansed(self, batch: list[Record], first: int) -> list[str | None]:
         """The texts as later steps see them; None for one that is dropped."""

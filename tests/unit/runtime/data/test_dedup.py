@@ -137,6 +137,22 @@ def test_a_document_of_repeated_lines_goes_as_a_whole(tmp_path: Path) -> None:
     assert kept == [texts[0], "\n".join(f"{line} and more, which is new" for line in lines)]
 
 
+@pytest.mark.parametrize("unit", ["line", "sentence"])
+def test_code_loses_no_line_that_other_documents_have_too(tmp_path: Path, unit: str) -> None:
+    shared = "    int number_of_entries = 0;  // Counted below. It is told at the end."
+    texts = [
+        f"int {name}(void) {{\n{shared}\n{shared}\n    return {name}_of(number_of_entries);\n}}" for name in ("first", "second", "third")
+    ]
+    prose = [f"Page {number}\n{shared}\nWhat it means for {number} is told in another chapter." for number in range(2)]
+    lines = Lines(exact=True, min_length=20, unit=unit, min_documents=1)
+    documents = [Record(str(place), text, "s", "en", {"domain": "code"}) for place, text in enumerate([*texts, texts[0]])]
+    documents += [Record(f"p{place}", text, "s", "en", {"domain": "docs"}) for place, text in enumerate(prose)]
+    found = Deduplicated(tmp_path, documents, settings(near=None, lines=lines))
+    assert found.texts[:3] == texts
+    assert found.texts[3] == prose[0] and len(found.texts[4]) < len(prose[1])
+    assert len(found.texts) == len(documents) - 1
+
+
 def test_documents_that_are_equal_without_their_repeated_lines_are_one(tmp_path: Path) -> None:
     shared = "this long line stands above every page of the site"
     texts = [f"{shared}\nthe first page", f"{shared}\nof our site, and more", f"{shared}\nof our site, and   more", "of our site, and more"]
