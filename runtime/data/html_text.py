@@ -9,6 +9,11 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree
 
 _NEVER_TEXT = ["script", "style", "noscript", "template"]
+# Numbers that generators put before the lines of code: Pygments, Chroma, Rouge, highlighters of blogs.
+_LINE_NUMBERS = ["td.linenos", "span.linenos", "span.lineno", "pre.lineno", "span.lnt", "td.gutter", "td.rouge-gutter"]
+_NAMES_OF_NUMBERS = ("lineno", "lnt", "gutter")
+# Of a formula that is also there in TeX, what browsers draw.
+_DRAWN, _IN_TEX = ["semantics > :not(annotation)", ".katex-html"], 'encoding="application/x-tex"'
 # What generators of manuals and wikis put around the content under a class of their own: links to neighbours, signs behind headings.
 _AROUND_THE_CONTENT = [
     "div.navheader", "div.navfooter", "table.nav_table", "a.headerlink", ".viewcode-link", ".viewcode-back", "span.mw-editsection",
@@ -21,7 +26,7 @@ _CODE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _IN_A_SENTENCE = re.compile(r"([^>]|<p\b[^>]*>|</?(a|b|i|em|strong|span|code|kbd|var|tt|dt)\b[^>]*>)\s*\Z", re.IGNORECASE)
-_CONTEXT = 200
+_CONTEXT, _CONTEXT_OF_ROOT = 200, 2000
 # A parser that runs no scripts takes the text of one in the head for the beginning of the body.
 _NOSCRIPT = re.compile(r"<noscript\b(?:(?!<noscript\b).)*?</noscript\s*>", re.IGNORECASE | re.DOTALL)
 _KEPT_AS_IT_IS = re.compile(r"(<(pre|textarea)\b.*?</\2\s*>)", re.IGNORECASE | re.DOTALL)
@@ -41,6 +46,9 @@ _LINK = re.compile(r"<a\b(?:(?!<a\b).)*?</a\s*>", re.IGNORECASE | re.DOTALL)
 _ANY_TAG, _ENTRY = re.compile(r"<[^<>]*>"), re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
 _BULLET, _TELLING = "•", 20  # what an entry begins with in the text; characters by which it is found again
 _DEEPER, _SHALLOWER = "<div>" * 3, "</div>" * 3
+# XML lets any element end in its own tag. To HTML such a tag opens, and what is no markup within it swallows the rest of the page.
+_OF_XML = re.compile(r"\s*<\?xml|<html\b[^<>]*\sxmlns\s*=", re.IGNORECASE)
+_SWALLOWS = re.compile(r"<(script|style|title|textarea|iframe|noscript|noframes|noembed|xmp|select|object)\b([^<>]*)/>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)\b[^<>]*>")
 # Elements that have no content, or that end where the next of their kind begins: they do not nest, closed or not.
 _FLAT = frozenset(
@@ -58,13 +66,21 @@ def page_text(html: str, main_content: bool) -> str:
     Elements nested deeper than 512 are taken as if their tags were not there. A line end between two characters of a script
     without blanks, such as Chinese, is nothing, and a blank elsewhere (CSS Text Module Level 3, 4.1.3).
     """
+    html = _SWALLOWS.sub(r"<\1\2></\1>", html) if _OF_XML.search(html, 0, _CONTEXT_OF_ROOT) else html
     html = _NOSCRIPT.sub("", html)
     html = _shallow(html) if _may_be_deep(html) else html
     main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
     marked = _LONE.sub(rf"\1{_COMPANION}", _unwrapped(_CODE.sub(_preserved, html)))
     tree = HTMLTree.parse(marked)
-    main = _main(tree, marked) if main_content else ""
-    return main if main.strip() else _extracted(tree, _NEVER_TEXT, main_content=False)
+    never = _never_text(marked)
+    main = _main(tree, marked, never) if main_content else ""
+    return main if main.strip() else _extracted(tree, never, main_content=False)
+
+
+def _never_text(html: str) -> list[str]:
+    """Selectors of what is no text of a page; of those that few pages need, where this one may."""
+    numbers = _LINE_NUMBERS if any(name in html for name in _NAMES_OF_NUMBERS) else ()
+    return [*_NEVER_TEXT, *numbers, *(_DRAWN if _IN_TEX in html else ())]
 
 
 def _unwrapped(html: str) -> str:
@@ -78,8 +94,8 @@ def _unwrapped(html: str) -> str:
     return "".join((*parts, _WRAPPED.sub(r"\1", html[at:])))
 
 
-def _main(tree: HTMLTree, html: str) -> str:
-    skipped = [*_NEVER_TEXT, *_AROUND_THE_CONTENT]
+def _main(tree: HTMLTree, html: str, never: list[str]) -> str:
+    skipped = [*never, *_AROUND_THE_CONTENT]
     main = _extracted(tree, skipped, main_content=True)
     if not main.strip():
         return main

@@ -72,6 +72,47 @@ def test_lists_and_boxes_within_the_content_stay_and_what_is_around_goes() -> No
     assert text.startswith("Fields of a line") and "Imprint" not in text
 
 
+@pytest.mark.parametrize("main_content", [True, False])
+@pytest.mark.parametrize("name", ["script", "style", "title", "textarea", "iframe", "noscript", "select"])
+@pytest.mark.parametrize(
+    "root", ['<?xml version="1.0"?>\n<html>', '<!DOCTYPE html>\n<html lang="en" xmlns="http://www.w3.org/1999/xhtml">']
+)
+def test_an_element_that_xml_ends_in_its_own_tag_swallows_nothing(root: str, name: str, main_content: bool) -> None:
+    empty = f'<{name} class="a"/>'
+    head, body = (empty, "") if name in ("script", "style", "title") else ("", empty)
+    page = f"{root}<head>{head}</head><body>{body}<p>{ENGLISH}</p>{body}<p>{ENGLISH}</p></body></html>"
+    assert page_text(page, main_content).split("\n\n") == [ENGLISH, ENGLISH]
+
+
+@pytest.mark.parametrize("around", ["{0}", "<html><body>{0}</body></html>"])
+@pytest.mark.parametrize(
+    ("numbered", "text"),
+    [
+        ('<pre><span class="linenos">1</span>def f():\n<span class="linenos">2</span>    return 1\n</pre>', "def f():\n    return 1"),
+        ('<table><tr><td class="linenos"><pre>1\n2</pre></td><td class="code"><pre>if x:\n    y</pre></td></tr></table>', "if x:\n    y"),
+        ('<table><tr><td class="gutter gl"><pre>1\n2</pre></td><td><pre>if x:\n    y</pre></td></tr></table>', "if x:\n    y"),
+        (
+            '<pre><span><span class="lnt">1</span>if x:\n</span><span><span class="lnt">2</span>    y</span></pre>',
+            "if x:\n    y",
+        ),
+        ("<pre>10 PRINT linenos\n20 GOTO 10</pre>", "10 PRINT linenos\n20 GOTO 10"),
+    ],
+)
+def test_numbers_of_lines_are_no_part_of_code(around: str, numbered: str, text: str) -> None:
+    found = page_text(around.format(f"<p>{ENGLISH}</p>{numbered}<p>{ENGLISH}</p>"), main_content=True)
+    assert [line for line in found.split("\n") if line] == [ENGLISH, *text.split("\n"), ENGLISH]
+
+
+@pytest.mark.parametrize("around", ["{0}", "<html><body>{0}</body></html>"])
+def test_a_formula_is_written_once(around: str) -> None:
+    drawn = "<mrow><msup><mi>x</mi><mn>2</mn></msup></mrow>"
+    both = f'<math><semantics>{drawn}<annotation encoding="application/x-tex">x^2</annotation></semantics></math>'
+    katex = f'<span class="katex"><span class="katex-mathml">{both}</span><span class="katex-html" aria-hidden="true">x2</span></span>'
+    for formula, text in ((both, "x^2"), (katex, "x^2"), (f"<math>{drawn}</math>", "x2")):
+        page = around.format(f"<p>{ENGLISH}</p><p>Let {formula} be the area.</p>")
+        assert page_text(page, main_content=True) == f"{ENGLISH}\n\nLet {text} be the area."
+
+
 @pytest.mark.parametrize("around", ["{0}", "<div>{0}</div>", "<main><article><h1>Bread</h1>{0}</article></main>"])
 @pytest.mark.parametrize(
     "entries",
