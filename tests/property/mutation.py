@@ -9,6 +9,7 @@ import json
 import shutil
 import types
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -125,9 +126,9 @@ NETWORK = {
 
 
 def changed(values: Values, changes: Values) -> Values:
-    """A copy with values set by dotted path."""
+    """A copy with values set by dotted path. The changes are copied too: contexts share values, and a later path may reach into one."""
     copy: Values = json.loads(json.dumps(values))
-    for path, value in changes.items():
+    for path, value in deepcopy(changes).items():
         *above, last = concrete(copy, path).split(".")
         node = copy
         for part in above:

@@ -18,6 +18,7 @@ from compiler.source import dotted, leaves
 from compiler.spec import DeclaredField, fields
 from compiler.spec.reach import MINDFORMERS, STAGES, TRAININGS, mindformers_of, stages_of
 from runtime.contracts.registry import EVERY
+from tests.property import mutation
 from tests.property.contexts import CONTEXTS, ONE_VALUE
 from tests.property.mutation import Context, Experiments, Mutation, select, single_valued
 
@@ -51,6 +52,12 @@ by_path = pytest.mark.parametrize
 @pytest.fixture(scope="module")
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> Experiments:
     return Experiments(tmp_path_factory.mktemp("project"))
+
+
+def test_values_that_contexts_share_stay_as_they_are() -> None:
+    shared = {"model": {"kind": "one"}}
+    other = mutation.changed({"recipes": None}, {"recipes": {"first": shared}, "recipes.*.model.kind": "other"})
+    assert (other["recipes"]["first"], shared) == ({"model": {"kind": "other"}}, {"model": {"kind": "one"}})
 
 
 def mutated(experiments: Experiments, declared: DeclaredField) -> Mutation:
