@@ -8,8 +8,7 @@ many shards gives the rows that do not divide evenly to whichever thread is firs
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,8 @@ from runtime.data import mindrecord_pages
 from runtime.data.mindrecord_library import Reader, Writer
 from runtime.faults import StageFault
 
-Row = Mapping[str, np.ndarray]
+Block = Mapping[str, np.ndarray]  # of each column the same rows: (rows, length)
+Rows = dict[str, NDArray[np.int32]]
 BATCH, BATCH_NUMBERS = 1024, 1 << 24  # rows of one file that are written at a time, and numbers in them
 PAGE = 1 << 20  # the default of 32 MiB makes every small file 50 MB
 HEADER = 1 << 16
@@ -37,25 +37,26 @@ class Written:
     rows: int
 
 
-def write(folder: Path, split: str, rows: Iterable[Row], *, columns: tuple[str, ...], shards: int = 1, estimated_bytes: int = 0) -> Written:
-    """Write rows of int32 columns to the files of `file_names`, and read them back.
+def write(
+    folder: Path, split: str, blocks: Iterable[Block], *, columns: tuple[str, ...], shards: int = 1, estimated_bytes: int = 0
+) -> Written:
+    """Write the rows of blocks, (rows, length) for each column, to the files of `file_names`, and read them back.
 
     Raises StageFault where a value does not fit int32, there are fewer rows than shards, or other rows come back.
     """
-    files, pending = file_names(split, shards), iter(rows)
-    given = list(islice(pending, shards))
-    _check_all(given, columns, split, 0)
-    numbers = max(1, sum(len(given[0][column]) for column in columns)) if given else 1
+    files, pending = file_names(split, shards), _checked(blocks, columns, split)
+    first = next(pending, None)
+    numbers = max(1, sum(block.shape[1] for block in first.values())) if first else 1
     writers = [_open(folder / file, columns, page_size(numbers), header_size(estimated_bytes // shards)) for file in files]
     digests = [Digest(columns) for _ in files]
-    count, pending, batch = 0, chain(given, pending), max(1, min(BATCH, BATCH_NUMBERS // numbers))
-    while given := list(islice(pending, batch * shards)):
-        _check_all(given, columns, split, count)
+    batch, count = max(1, min(BATCH, BATCH_NUMBERS // (numbers * shards))), 0
+    for rows in _batches(chain([first] if first else [], pending), columns, batch * shards):
         for shard, (writer, digest) in enumerate(zip(writers, digests, strict=True)):
-            for block in _blocks(given[shard::shards], columns):
-                digest.update(block)
-                writer.write(block)
-        count += len(given)
+            own = {column: values[(shard - count) % shards :: shards] for column, values in rows.items()}
+            if _size(own):
+                digest.update(own)
+                writer.write(own)
+        count += _size(rows)
     if count < shards:
         raise StageFault(
             f"{split} has {counted(count, 'row')} for {counted(shards, 'shard')}",
@@ -107,16 +108,36 @@ def read(folder: Path, file: str) -> Iterator[dict[str, np.ndarray]]:
         yield {column: np.frombuffer(values, "<i4") for column, values in row.items()}
 
 
-def _check_all(rows: Sequence[Row], columns: tuple[str, ...], split: str, first: int) -> None:
-    """Raise StageFault for the first row that is no list of 32-bit integers; `first`: the number of the first row given."""
-    for column in columns:
-        if lacking := [index for index, row in enumerate(rows, first) if column not in row]:
-            raise StageFault(f"{column} is missing", where=f"{split} row {lacking[0]}", reason="every row has the same columns")
-        given = [np.asarray(row[column]) for row in rows]
-        alike = len({(values.ndim, values.dtype.char) for values in given}) == 1
-        if not alike or given[0].ndim != 1 or (given[0].dtype != np.int32 and _wrong(np.concatenate(given))):
-            for index, values in enumerate(given, first):
-                _check(values, column, f"{split} row {index}")
+def _size(block: Block) -> int:
+    return len(next(iter(block.values())))
+
+
+def _checked(blocks: Iterable[Block], columns: tuple[str, ...], split: str) -> Iterator[Rows]:
+    """The blocks that have rows, as int32. Raises StageFault for the first row that is no list of 32-bit integers."""
+    count = 0
+    for block in blocks:
+        if lacking := [column for column in columns if column not in block]:
+            raise StageFault(f"{', '.join(lacking)} is missing", where=f"{split} row {count}", reason="every row has the same columns")
+        rows = {column: _int32(np.asarray(block[column]), column, split, count) for column in columns}
+        if len({len(values) for values in rows.values()}) > 1:
+            told = ", ".join(f"{column} {len(values)}" for column, values in rows.items())
+            raise StageFault(f"different numbers of rows: {told}", where=f"{split} row {count}", reason="every row has the same columns")
+        count += _size(rows)
+        if _size(rows):
+            yield rows
+
+
+def _int32(values: np.ndarray, column: str, split: str, first: int) -> NDArray[np.int32]:
+    if values.ndim == 2 and (values.dtype == np.int32 or not _wrong(values)):
+        return values.astype("<i4", copy=False)
+    rows = [np.asarray(row) for row in (values if values.ndim else [values])]
+    number, wrong = next(((number, row) for number, row in enumerate(rows) if row.ndim != 1 or _wrong(row)), (0, values))
+    largest = wrong.max() if wrong.size and wrong.dtype.kind in "iufb" else "none"
+    raise StageFault(
+        f"{column} is not a list of 32-bit integers: {wrong.dtype}, largest {largest}",
+        where=f"{split} row {first + number}",
+        reason="the model reads int32 ids",
+    )
 
 
 def _wrong(values: np.ndarray) -> bool:
@@ -124,22 +145,27 @@ def _wrong(values: np.ndarray) -> bool:
     return values.dtype.kind not in "iu" or bool(values.size and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max)
 
 
-def _check(values: np.ndarray, column: str, where: str) -> None:
-    if values.ndim != 1 or _wrong(values):
-        largest = values.max() if values.size and values.dtype.kind in "iufb" else "none"
-        raise StageFault(
-            f"{column} is not a list of 32-bit integers: {values.dtype}, largest {largest}",
-            where=where,
-            reason="the model reads int32 ids",
-        )
+def _batches(blocks: Iterable[Rows], columns: tuple[str, ...], size: int) -> Iterator[Rows]:
+    """The same rows, `size` at a time; fewer where rows of other lengths follow."""
+    held, count = list[Rows](), 0
+    for block in blocks:
+        if held and any(held[0][column].shape[1] != block[column].shape[1] for column in columns):
+            yield _joined(held, columns)
+            held, count = [], 0
+        start = 0
+        while start < _size(block):
+            end = min(start + size - count, _size(block))
+            held.append({column: block[column][start:end] for column in columns})
+            start, count = end, count + end - start
+            if count == size:
+                yield _joined(held, columns)
+                held, count = [], 0
+    if held:
+        yield _joined(held, columns)
 
 
-def _blocks(rows: Sequence[Row], columns: tuple[str, ...]) -> Iterator[dict[str, NDArray[np.int32]]]:
-    """The rows in order, as many at a time as are of one length: of each column, (rows, length)."""
-    lengths = zip(*([len(row[column]) for row in rows] for column in columns), strict=True)
-    for _, run in groupby(zip(lengths, rows, strict=True), key=itemgetter(0)):
-        block = [row for _, row in run]
-        yield {name: np.concatenate([row[name] for row in block]).astype("<i4", copy=False).reshape(len(block), -1) for name in columns}
+def _joined(held: Sequence[Rows], columns: tuple[str, ...]) -> Rows:
+    return held[0] if len(held) == 1 else {column: np.concatenate([rows[column] for rows in held]) for column in columns}
 
 
 class Digest:

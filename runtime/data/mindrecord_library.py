@@ -59,11 +59,7 @@ class Writer:
         """Write rows, at least one: of each column (rows, length)."""
         parts = [np.ascontiguousarray(rows[column], "<i4").view(np.uint8) for column in self._order]
         together = parts[0] if len(parts) == 1 else np.concatenate([part for column in parts for part in (_length(column), column)], axis=1)
-        data, size = together.tobytes(), together.shape[1]
-        _done(
-            self._writer.write_raw_data({}, [data[at : at + size] for at in range(0, len(data), size)], True, False),
-            f"write to {self._path}",
-        )
+        _done(self._writer.write_raw_data({}, [row.tobytes() for row in together], True, False), f"write to {self._path}")
 
     def commit(self) -> None:
         """Finish the file, and write its index beside it."""

@@ -71,23 +71,24 @@ class PackedDialogues:
         return round(self.counts["tokens"] / max(self.rows * self.length, 1), 6)
 
     def packed(self, parts: Iterator[Dialogues], folder: Path, advance: Any) -> Iterator[dict[str, np.ndarray]]:
-        """The rows of a folder as columns of `length` ids."""
+        """The rows of a folder, some at a time: of each column (rows, `length`)."""
         for window in windows(parts, WINDOW if self.shared else BLOCK):
             groups = together(window.lengths.tolist(), self.length) if self.shared else [[number] for number in range(len(window))]
             for start in range(0, len(groups), BLOCK):
-                yield from self._block(Shared.of(window, groups[start : start + BLOCK]), folder)
+                yield self._block(Shared.of(window, groups[start : start + BLOCK]), folder)
             advance(len(window))
 
-    def _block(self, rows: "Shared", folder: Path) -> Iterator[dict[str, np.ndarray]]:
+    def _block(self, rows: "Shared", folder: Path) -> dict[str, np.ndarray]:
         """Rows that are checked and counted together."""
-        ids, labels = rows.filled(self.length, self.vocabulary.pad, lambda number: f"{folder} row {self.rows + number} ({rows.id(number)})")
-        check_ids(ids, self.vocabulary.size, f"{folder} rows {self.rows} to {self.rows + len(ids) - 1}")
-        trained = int(scored(ids, labels, self.vocabulary.pad).sum())
-        self.counts.update(documents=len(rows.dialogues), tokens=len(rows.dialogues.ids), trained_tokens=trained)
+        pad, dialogues = self.vocabulary.pad, rows.dialogues
+        trained = rows.check(self.length, pad, lambda number: f"{folder} row {self.rows + number} ({rows.id(number)})")
+        check_ids(dialogues.ids, self.vocabulary.size, f"{folder} rows {self.rows} to {self.rows + len(rows.first) - 1}")
+        ids, labels = rows.filled(self.length, pad)
+        self.counts.update(documents=len(dialogues), tokens=len(dialogues.ids), trained_tokens=trained)
         for number in range(min(masked_text.ROWS - len(self.sample), len(ids))):
             self.sample.append((rows.id(number), rows.source(number), ids[number].tolist(), labels[number].tolist()))
         self.rows += len(ids)
-        return ({"input_ids": one, "labels": other} for one, other in zip(ids, labels, strict=True))
+        return {"input_ids": ids, "labels": labels}
 
 
 @dataclass(frozen=True)
@@ -102,24 +103,42 @@ class Shared:
         """The dialogues of a window whose numbers are in `groups`. Where several share a row, the first id of each has no label, so that
         the loss does not cross from one to the next."""
         sizes = np.asarray([len(members) for members in groups])
-        taken = window.take(np.asarray([number for members in groups for number in members], np.int64))
+        numbers = np.asarray([number for members in groups for number in members], np.int64)
+        in_order = bool((np.diff(numbers) == 1).all())
+        taken = window.part(int(numbers[0]), int(numbers[-1]) + 1) if in_order else window.take(numbers)
         trained = taken.trained.copy()
         trained[(np.cumsum(taken.lengths) - taken.lengths)[np.repeat(sizes > 1, sizes)]] = False
         return cls(replace(taken, trained=trained), np.cumsum(sizes) - sizes)
 
-    def filled(self, length: int, pad: int, where: Callable[[int], str]) -> tuple[Ids, Ids]:
-        """Ids filled with `pad` and labels filled with IGNORED, by position and not by id: (rows, length). `where`: of the row of a number.
+    @property
+    def sizes(self) -> Numbers:
+        """Ids of each row."""
+        return np.add.reduceat(self.dialogues.lengths, self.first, dtype=np.int64)
 
-        Raises StageFault for a row that is longer, or has no label that counts.
+    def check(self, length: int, pad: int, where: Callable[[int], str]) -> int:
+        """How many labels count. `where`: of the row of a number.
+
+        Raises StageFault for a row of more than `length` ids, and for one without such a label.
         """
-        sizes = np.add.reduceat(self.dialogues.lengths, self.first)
+        sizes = self.sizes
         if len(long := np.flatnonzero(sizes > length)):
             raise _wrong_row(f"{sizes[long[0]]} ids do not fit a row of {length}", where(int(long[0])))
-        held = np.arange(length) < sizes[:, np.newaxis]
-        ids, labels = np.full(held.shape, pad, np.int32), np.full(held.shape, IGNORED, np.int32)
-        ids[held], labels[held] = self.dialogues.ids, self.dialogues.labels
-        if len(untrained := np.flatnonzero(~scored(ids, labels, pad).any(axis=1))):
+        starts = np.cumsum(sizes) - sizes
+        counts = np.concatenate([[False], scored(self.dialogues.ids, self.dialogues.labels, pad)])
+        counts[starts[sizes > 0]] = False
+        sums = np.concatenate([[0], np.cumsum(counts)])
+        of_rows = sums[starts + sizes] - sums[starts]
+        if len(untrained := np.flatnonzero(of_rows == 0)):
             raise _wrong_row("no trained token in the row", where(int(untrained[0])), "its loss would be 0 divided by 0")
+        return int(of_rows.sum())
+
+    def filled(self, length: int, pad: int) -> tuple[Ids, Ids]:
+        """Ids filled with `pad` and labels filled with IGNORED, by position and not by id: (rows, length)."""
+        sizes = self.sizes
+        before = np.arange(len(sizes)) * length - (np.cumsum(sizes) - sizes)
+        places = np.repeat(before, sizes) + np.arange(len(self.dialogues.ids))
+        ids, labels = np.full((len(sizes), length), pad, np.int32), np.full((len(sizes), length), IGNORED, np.int32)
+        ids.ravel()[places], labels.ravel()[places] = self.dialogues.ids, self.dialogues.labels
         return ids, labels
 
     def id(self, number: int) -> str:

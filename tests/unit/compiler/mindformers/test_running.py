@@ -94,8 +94,8 @@ def test_evaluation_is_the_perplexity_of_the_base(experiment: tuple[Path, Plan])
     write = (
         "import numpy as np\nfrom pathlib import Path\nfrom runtime.data import mindrecord\n"
         "folder = Path('packed/pretrain'); folder.mkdir(parents=True)\n"
-        "rows = ({'input_ids': row} for row in np.load('rows.npy'))\n"
-        "mindrecord.write(folder, 'validation', rows, columns=('input_ids',), estimated_bytes=10000)"
+        "rows = {'input_ids': np.load('rows.npy')}\n"
+        "mindrecord.write(folder, 'validation', [rows], columns=('input_ids',), estimated_bytes=10000)"
     )
     run(folder, "-c", write)
     found = re.search(r"'PPL': ([0-9.]+)", run(folder, str(HERE / "running.py"), "evaluate.yaml"))

@@ -8,6 +8,7 @@ import numpy as np
 from runtime.data.chat import IGNORED
 from runtime.data.dialogue_parts import Dialogues
 from runtime.data.pack_dialogues import Shared
+from runtime.data.rows import scored
 
 
 def dialogues(rows: Sequence[Mapping[str, Any]]) -> Dialogues:
@@ -30,4 +31,7 @@ def dialogues(rows: Sequence[Mapping[str, Any]]) -> Dialogues:
 def filled(rows: Sequence[Mapping[str, Any]], length: int, pad: int, groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Ids and labels of packed rows, (rows, length): each dialogue alone, or those of a group together."""
     shared = Shared.of(dialogues(rows), groups or [[number] for number in range(len(rows))])
-    return shared.filled(length, pad, lambda number: f"row {number}")
+    counted = shared.check(length, pad, lambda number: f"row {number}")
+    ids, labels = shared.filled(length, pad)
+    assert counted == scored(ids, labels, pad).sum()
+    return ids, labels

@@ -93,7 +93,7 @@ def test_dialogues(length: int, data: st.DataObject, several: bool, vocabulary: 
         start += size
     packed = PackedDialogues(length + 1, replace(vocabulary, size=start, pad=PAD), several)
     made = list(packed.packed(iter([dialogues(rows)]), Path("rows"), lambda _: None))
-    found = trained([(row["input_ids"][np.newaxis], row["labels"][np.newaxis]) for row in made], length)
+    found = trained([(block["input_ids"], block["labels"]) for block in made], length)
     assert found == [label for row in rows for label in row["labels"] if label != IGNORED]
     assert packed.counts == {"documents": len(sizes), "tokens": sum(sizes), "trained_tokens": len(found)}
 

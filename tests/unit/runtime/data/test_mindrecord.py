@@ -3,7 +3,7 @@
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,9 +21,15 @@ def rows(count: int, length: int = 9) -> Iterator[dict[str, np.ndarray]]:
         yield {"input_ids": generator.integers(0, 4000, length)}
 
 
+def blocks(some: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
+    """Each row as a block."""
+    for row in some:
+        yield {column: values[np.newaxis] for column, values in row.items()}
+
+
 def write(folder: Path, count: int = 50, shards: int = 1) -> mindrecord.Written:
     folder.mkdir(parents=True)
-    return mindrecord.write(folder, "train", rows(count), columns=("input_ids",), shards=shards)
+    return mindrecord.write(folder, "train", blocks(rows(count)), columns=("input_ids",), shards=shards)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -90,21 +96,38 @@ def test_files_are_small_and_readable_by_all(tmp_path: Path) -> None:
 def test_a_row_that_the_writer_would_drop_silently_is_refused_by_number(tmp_path: Path, wrong: np.ndarray) -> None:
     some = [{"input_ids": np.asarray([1])}, {"input_ids": wrong}]
     with pytest.raises(StageFault, match="train row 1: input_ids is not a list of 32-bit integers"):
-        mindrecord.write(tmp_path, "train", some, columns=("input_ids",))
+        mindrecord.write(tmp_path, "train", blocks(some), columns=("input_ids",))
 
 
 def test_a_row_without_a_column_is_refused_by_number(tmp_path: Path) -> None:
     whole = {"input_ids": np.asarray([1]), "labels": np.asarray([1])}
     some = [whole, whole, {"input_ids": np.asarray([1])}]
     with pytest.raises(StageFault, match="labels is missing") as fault:
-        mindrecord.write(tmp_path, "train", some, columns=("input_ids", "labels"))
+        mindrecord.write(tmp_path, "train", blocks(some), columns=("input_ids", "labels"))
     assert fault.value.where == "train row 2"
 
 
 def test_of_three_rows_of_which_one_is_int64_all_come_back(tmp_path: Path) -> None:
     some = [{"input_ids": np.asarray([1, 2, place], kind)} for place, kind in enumerate((np.int32, np.int64, np.int32))]
-    assert mindrecord.write(tmp_path, "train", some, columns=("input_ids",)).rows == 3
+    assert mindrecord.write(tmp_path, "train", blocks(some), columns=("input_ids",)).rows == 3
     assert [row["input_ids"].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [[1, 2, 0], [1, 2, 1], [1, 2, 2]]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("sizes", [[50], [1, 0, 48, 1], [17, 33]])
+def test_rows_that_come_many_at_a_time_are_the_same_files(tmp_path: Path, sizes: list[int], shards: int) -> None:
+    write(tmp_path / "a", shards=shards)
+    whole = np.stack([row["input_ids"] for row in rows(50)])
+    parts = ({"input_ids": part} for part in np.split(whole, np.cumsum(sizes)[:-1]))
+    (tmp_path / "b").mkdir()
+    mindrecord.write(tmp_path / "b", "train", parts, columns=("input_ids",), shards=shards)
+    assert contents(tmp_path / "b") == contents(tmp_path / "a")
+
+
+def test_columns_of_different_numbers_of_rows_are_refused(tmp_path: Path) -> None:
+    block = {"input_ids": np.zeros((3, 2), np.int32), "labels": np.zeros((2, 2), np.int32)}
+    with pytest.raises(StageFault, match="different numbers of rows: input_ids 3, labels 2"):
+        mindrecord.write(tmp_path, "train", [block], columns=("input_ids", "labels"))
 
 
 def test_fewer_rows_than_shards_are_refused(tmp_path: Path) -> None:
@@ -151,7 +174,7 @@ LIMITS = [edge for width in (7, 8, 15, 16, 31) for edge in (-(2**width), -(2**wi
 def test_pages_hold_what_the_library_reads(tmp_path: Path, length: int, columns: tuple[str, ...]) -> None:
     numbers = np.resize(np.asarray([0, -100, *(edge for edge in LIMITS if -(2**31) <= edge < 2**31)], np.int64), (600, length))
     some = [{column: np.roll(row, place) for place, column in enumerate(columns)} for row in numbers]
-    mindrecord.write(tmp_path, "train", some, columns=columns)
+    mindrecord.write(tmp_path, "train", blocks(some), columns=columns)
     found = list(mindrecord_pages.blocks(tmp_path / "train.mindrecord", columns))
     for place, column in enumerate(columns):
         read = [row[column] for row in mindrecord.read(tmp_path, "train.mindrecord")]
@@ -176,7 +199,7 @@ def test_the_bytes_are_those_of_the_public_writer(tmp_path: Path, columns: tuple
     from mindspore.mindrecord import FileWriter
 
     some = [{column: np.asarray(row["input_ids"], np.int32) for column in columns} for row in rows(50)]
-    mindrecord.write(tmp_path, "train", some, columns=columns)
+    mindrecord.write(tmp_path, "train", blocks(some), columns=columns)
     (tmp_path / "public").mkdir()
     writer = FileWriter(str(tmp_path / "public/train.mindrecord"))
     writer.set_page_size(mindrecord.PAGE)
@@ -200,7 +223,7 @@ from pathlib import Path
 import numpy as np
 from runtime.data import mindrecord
 folder = Path(sys.argv[1])
-mindrecord.write(folder, "train", [{"input_ids": np.arange(4)}] * 3, columns=("input_ids",))
+mindrecord.write(folder, "train", [{"input_ids": np.arange(12).reshape(3, 4)}], columns=("input_ids",))
 print("mindspore" in sys.modules, sum(1 for _ in mindrecord.read(folder, "train.mindrecord")))
 from mindspore.mindrecord import FileReader
 print(sum(1 for _ in FileReader(str(folder / "train.mindrecord")).get_next()))
@@ -209,14 +232,14 @@ print(sum(1 for _ in FileReader(str(folder / "train.mindrecord")).get_next()))
 
 def test_rows_of_many_lengths_come_back_too(tmp_path: Path) -> None:
     some = [{"input_ids": np.arange(length)} for length in (3, 1, 7)]
-    mindrecord.write(tmp_path, "train", some, columns=("input_ids",))
+    mindrecord.write(tmp_path, "train", blocks(some), columns=("input_ids",))
     assert [row["input_ids"].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [list(range(n)) for n in (3, 1, 7)]
 
 
 @pytest.mark.parametrize("columns", [("input_ids",), ("input_ids", "labels")])
 def test_rows_of_the_longest_contexts_are_written_and_small_ones_keep_their_pages(tmp_path: Path, columns: tuple[str, ...]) -> None:
     long = [{column: np.arange(131_073) + 2**30 + place for column in columns} for place in range(3)]
-    mindrecord.write(tmp_path, "train", long, columns=columns)
+    mindrecord.write(tmp_path, "train", blocks(long), columns=columns)
     assert [row[columns[-1]].tolist() for row in mindrecord.read(tmp_path, "train.mindrecord")] == [
         row[columns[-1]].tolist() for row in long
     ]

@@ -87,7 +87,7 @@ def test_padding_is_masked_by_position_so_that_an_end_equal_to_pad_keeps_its_lab
     assert scored(ids, labels, pad=2).tolist() == [[False, True, True, True, False, False, False]]
 
 
-@pytest.mark.parametrize(("ids", "labels"), [(list(range(9)), [1] * 9), ([1, 2, 3], [IGNORED] * 3), ([1, 2], [1, IGNORED])])
+@pytest.mark.parametrize(("ids", "labels"), [(list(range(9)), [1] * 9), ([1, 2, 3], [IGNORED] * 3), ([1, 2], [1, IGNORED]), ([], [])])
 def test_a_row_that_does_not_fit_or_trains_nothing_is_refused_by_number(ids: list[int], labels: list[int]) -> None:
     with pytest.raises(StageFault) as refused:
         filled([{"input_ids": [1, 2], "labels": [1, 2]}, {"input_ids": ids, "labels": labels}], 8, pad=0)

@@ -84,7 +84,8 @@ def pack(folder, vocabulary, splits, columns):
     folder.mkdir(parents=True)
     facts = {}
     for split, rows in splits.items():
-        written = mindrecord.write(folder, split, [row["columns"] for row in rows], columns=columns)
+        blocks = [{column: values[np.newaxis] for column, values in row["columns"].items()} for row in rows]
+        written = mindrecord.write(folder, split, blocks, columns=columns)
         counted = {"rows": len(rows), "trained_tokens": sum(row["trained"] for row in rows), "bytes": sum(row["bytes"] for row in rows)}
         facts[split] = {"files": list(written.files), **counted}
     lengths = {"seq_length": LENGTH, "row_length": LENGTH + 1}
