@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from runtime import records
 from runtime.contracts.dedup import Dedup, Lines, Near
-from runtime.contracts.rules import CODE
 from runtime.data import token_hashes
 from runtime.data.deduplication import partitions
 from runtime.data.deduplication.contaminated import CUT, DROP, Cleansed, Cleanser
@@ -28,6 +27,7 @@ from runtime.data.spread import Spread
 from runtime.records import Record
 
 EXAMPLES = 20  # documents of each source with text of an evaluation set that are written down
+CODE = "code"  # the domain of programs, as runtime.contracts.rules has it, which this stage has no other use for
 BATCH = 1 << 20  # characters of the documents that are hashed together
 
 # Of each document: characters, source (its number among those of the part), and whether it holds text of an evaluation set.

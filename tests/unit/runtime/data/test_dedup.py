@@ -12,6 +12,7 @@ from deduplicating import NEAR_SETTINGS, Deduplicated, alike, edited, of_texts, 
 
 from runtime import records
 from runtime.contracts.dedup import Lines, Near
+from runtime.contracts.rules import CODE
 from runtime.data.deduplication import partitions
 from runtime.data.deduplication.apply import REASONS
 from runtime.data.deduplication.clusters import EXACT as OF_EXACT
@@ -145,7 +146,7 @@ def test_code_loses_no_line_that_other_documents_have_too(tmp_path: Path, unit: 
     ]
     prose = [f"Page {number}\n{shared}\nWhat it means for {number} is told in another chapter." for number in range(2)]
     lines = Lines(exact=True, min_length=20, unit=unit, min_documents=1)
-    documents = [Record(str(place), text, "s", "en", {"domain": "code"}) for place, text in enumerate([*texts, texts[0]])]
+    documents = [Record(str(place), text, "s", "en", {"domain": CODE}) for place, text in enumerate([*texts, texts[0]])]
     documents += [Record(f"p{place}", text, "s", "en", {"domain": "docs"}) for place, text in enumerate(prose)]
     found = Deduplicated(tmp_path, documents, settings(near=None, lines=lines))
     assert found.texts[:3] == texts
