@@ -3,6 +3,8 @@
 The stages that use a template come after hours of others, so what they would refuse is refused here.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,10 @@ from compiler.spec.declare import Items, Section, Text
 from compiler.spec.tokenizer import SpecialTokens
 from compiler.wording import Said, listed, said
 
+_ORDINARY = said(
+    "in a text it is cut into ordinary pieces, the row has no marker there, and whatever people write could look the same",
+    "写在文本里会被切成普通词元，样本在该处没有标记，而任何人写的文字都可能与之相同",
+)
 _NONE = said("no role is trained", "没有参与训练的角色")
 ANSWER, TOOL = "assistant", "tool"
 START = "start"  # what the first turn of a dialogue follows
@@ -118,7 +124,8 @@ def faults(spec: Spec, root: Path) -> list[Diagnostic]:
         declared = Template.model_validate(file.values)
     except ValidationError as error:
         return list(_refused(file, error))
-    return [*_contradictions(file, declared), *_wrong_begin(file, declared, spec), *_unknown_pieces(file, declared, spec, root)]
+    pieces = [*_unknown_pieces(file, declared, spec, root), *_spelt_pieces(file, declared, spec.tokenizer.special_tokens)]
+    return [*_contradictions(file, declared), *_wrong_begin(file, declared, spec), *pieces]
 
 
 def lacking(spec: Spec, root: Path) -> tuple[str, ...]:
@@ -207,6 +214,26 @@ def _unknown_pieces(file: SpecFile, declared: Template, spec: Spec, root: Path) 
     yield _fault(file, path, message, fix)
 
 
+def _spelt_pieces(file: SpecFile, declared: Template, special: SpecialTokens) -> Iterator[Diagnostic]:
+    """Texts around the turns that spell a special piece: they would be cut into ordinary pieces."""
+    known = sorted({special.pad, special.bos, special.eos, *special.user}, key=len, reverse=True)
+    pattern = re.compile(f"({'|'.join(map(re.escape, known))})")
+    for name, role in declared.roles.items():
+        for path, text in _texts_of_role(role):
+            parts = pattern.split(text)
+            if spelt := parts[1::2]:
+                written = ", ".join(_part(part, place % 2 == 1) for place, part in enumerate(parts) if part)
+                found = listed(tuple(dict.fromkeys(spelt)))
+                message = said(f"a text spells {found}", f"文本里写着 {found.zh}")
+                fix = said(f"write [{written}], or use `open` and `close`", f"请写 [{written}]，或使用 `open` 和 `close`")
+                yield replace(_fault(file, ("roles", name, *path), message, fix), reason=_ORDINARY)
+
+
+def _part(text: str, piece: bool) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    return f"{{piece: {quoted}}}" if piece else quoted
+
+
 def _written_pieces(spec: Spec, root: Path, unknown: tuple[str, ...]) -> str:
     """What to write for a tokenizer that is to have further pieces; a given one also needs their numbers."""
     try:
@@ -242,6 +269,13 @@ def _pieces_of_role(role: Role) -> Iterator[tuple[KeyPath, str]]:
         yield from (((part, *path), piece) for path, piece in _pieces_of(getattr(role, part)))
     for other, parts in role.between.items():
         yield from ((("between", other, *path), piece) for path, piece in _pieces_of(parts))
+
+
+def _texts_of_role(role: Role) -> Iterator[tuple[KeyPath, str]]:
+    """Every text that a template puts around the turns of a role, and where."""
+    around = {(part,): getattr(role, part) for part in ("header", "footer", "after")}
+    for path, parts in (around | {("between", other): parts for other, parts in role.between.items()}).items():
+        yield from (((*path, index) if len(parts) > 1 else path, part) for index, part in enumerate(parts) if isinstance(part, str))
 
 
 def _pieces_of(parts: tuple[str | Piece, ...] | str) -> Iterator[tuple[KeyPath, str]]:

@@ -136,6 +136,13 @@ def check_pieces(template: Template, vocabulary: Vocabulary, where: str = "confi
             reason="as text they would be cut into ordinary pieces, and an answer would have no end",
             fix=f"add them to tokenizer.special_tokens.user; the tokenizer has {', '.join(vocabulary.special)}",
         )
+    if spelt := sorted({piece for text in _texts(template) for piece in vocabulary.special if piece in text}):
+        raise StageFault(
+            f"a text of the template spells {', '.join(spelt)}",
+            where=where,
+            reason="as text it is cut into ordinary pieces: the row has no marker there, and whatever people write could look the same",
+            fix=f'write it apart from the text, as {{piece: "{spelt[0]}"}}, or as `open` or `close` of the role',
+        )
     if template.begin is not None and vocabulary.special[template.begin] != vocabulary.bos:
         raise StageFault(
             f"begin is {template.begin}, not the tokenizer's bos",
@@ -148,6 +155,13 @@ def check_pieces(template: Template, vocabulary: Vocabulary, where: str = "confi
 def pieces_of(parts: Parts) -> list[str]:
     """The special pieces among the parts, in order."""
     return [] if isinstance(parts, str) else [part.piece for part in parts if isinstance(part, Piece)]
+
+
+def _texts(template: Template) -> Iterator[str]:
+    """Every text that stands around the turns."""
+    for role in template.roles.values():
+        for parts in (role.header, role.footer, role.after, *role.between.values()):
+            yield from (part for part in ((parts,) if isinstance(parts, str) else parts) if isinstance(part, str))
 
 
 def all_pieces(template: Template) -> Iterable[str]:

@@ -133,6 +133,23 @@ def test_a_marker_that_the_tokenizer_has_not_is_refused(tmp_path: Path, vocabula
         check_pieces(load_template(path), vocabulary)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('open: "<|im_start|>", header: "user', 'open: null, header: "<|im_start|>user'),
+        ('header: "assistant', 'header: "<s>assistant'),
+        ('after: "\\n", trained: true', 'after: ["\\n</s>"], trained: true'),
+    ],
+)
+def test_a_text_that_spells_a_special_piece_is_refused(tmp_path: Path, vocabulary: Vocabulary, before: str, after: str) -> None:
+    content = CHATML.read_text("utf-8")
+    assert before in content
+    path = tmp_path / "template.yaml"
+    path.write_text(content.replace(before, after), "utf-8")
+    with pytest.raises(StageFault, match="a text of the template spells <"):
+        check_pieces(load_template(path), vocabulary)
+
+
 @pytest.mark.parametrize("content", [None, b"a: [", b"\xff", b"begin: 2024-01-01\nroles: {}", b"- a", b"begin: 2024-99-99"])
 def test_a_template_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
