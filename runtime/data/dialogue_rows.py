@@ -88,11 +88,11 @@ class Encoder:
         length = _size(segments)
         if length > self.limit:
             segments = self._shortened(messages, segments, where)
-        marks = b"".join([LABELLED[segment.trained] * len(segment.ids) for segment in segments])
-        trained = sum([len(segment.ids) for segment in segments if segment.trained]) - marks.startswith(LABELLED[True])
+        marks = b"".join([LABELLED[trained] * len(ids) for ids, trained, _, _ in segments])
+        trained = marks.count(LABELLED[True]) - marks.startswith(LABELLED[True])
         if not trained:
             raise Unusable(NO_TRAINED_TOKEN)
-        return Row(b"".join([segment.ids.data for segment in segments]), marks, length, trained)
+        return Row(b"".join([segment[0].data for segment in segments]), marks, length, trained)
 
     def _render(self, messages: Sequence[Message], where: str) -> list[Segment]:
         segments = self.renderer.render(messages, where=where)
@@ -126,7 +126,7 @@ class Encoder:
 
 
 def _size(segments: Iterable[Segment]) -> int:
-    return sum([len(segment.ids) for segment in segments])
+    return sum([len(segment[0]) for segment in segments])
 
 
 def exchanges(messages: Sequence[Message]) -> list[int]:

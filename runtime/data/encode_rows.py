@@ -6,7 +6,7 @@ Memory: the index of one piece, one row, and what the file reader holds.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import orjson
@@ -95,7 +95,7 @@ class _Work:
         self._read: Reader = instructions.reader_of(parameters.sources[task.source], template)
         self._source = list(parameters.sources).index(task.source)
         self._contaminated = known_cases(parameters, task.root)
-        self._entries: list[tuple[Any, ...]] = []
+        self._entries = bytearray()  # of row_index.INDEX
 
     def done(self) -> Encoded:
         """Write the three files."""
@@ -110,7 +110,7 @@ class _Work:
                         self._take(dialogue, raw.where, file)
                     except StageFault as fault:
                         self._refuse(raw, fault, bad)
-        np.save(index_file(task.scratch, task.number), np.array(self._entries, row_index.INDEX))
+        np.save(index_file(task.scratch, task.number), np.frombuffer(self._entries, row_index.INDEX))
         return self._found
 
     def _dialogue(self, raw: RawRow) -> Sequence[Message] | StageFault:
@@ -134,9 +134,8 @@ class _Work:
         if row:
             file.write(row.ids + row.marks)
         counts = (len(row.marks), row.trained, row.length) if row else (0, 0, 0)
-        verdict = REASONS.index(reason)
-        entry = (row_index.key_of(key), row_index.key_of(prompt), place, self._task.number, *counts, self._source, verdict)
-        self._entries.append(entry)
+        keys = (*row_index.key_of(key), *row_index.key_of(prompt))
+        self._entries += row_index.PACKED.pack(*keys, place, self._task.number, *counts, self._source, REASONS.index(reason))
 
     def _encoded(self, messages: Sequence[Message], where: str) -> Row:
         row = self._encoder.encode(messages, where)

@@ -21,6 +21,7 @@ from runtime.faults import StageFault
 JSON = dict[str, Any]
 Reader = Callable[[JSON, str], list[Message]]
 MEDIA = ("images", "videos", "audios", "image", "video", "audio")
+_MEDIA = frozenset(MEDIA)
 VERBATIM = ("tools", "tool_calls")  # their fields are those of the tools
 LEVELS = 3  # a row, its turns, and their parts
 ANSWER, CALL = "assistant", "function_call"
@@ -70,7 +71,7 @@ def reader_of(source: InstructSource, template: Template) -> Reader:
 
 def _only_text(row: JSON, where: str) -> JSON:
     """The same row. Raises StageFault where it speaks of something else than text."""
-    if found := [name for name in MEDIA if row.get(name)]:
+    if not _MEDIA.isdisjoint(row) and (found := [name for name in MEDIA if row.get(name)]):
         raise StageFault(f"the row has {', '.join(found)}", where=where, reason="only text can be trained on", fix="take the row out")
     return row
 

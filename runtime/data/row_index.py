@@ -4,6 +4,7 @@ and some 170 more while they are brought into order.
 Rows are chosen and ordered here, on NumPy arrays; the files are read again only to write the result.
 """
 
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ INDEX = np.dtype(
         *((name, "<i2") for name in ("source", "verdict")),
     ]
 )
+PACKED = struct.Struct("<4Qq4i2h")  # one of INDEX
 BLOCK = 10_000  # fingerprints that are written together
 CHOICE = np.dtype([("row", "<i8"), ("copy", "<i4")])
 
