@@ -15,12 +15,13 @@ FOLDER = Path(__file__).parents[3] / "benchmarks/data"
 
 
 def load(name: str) -> ModuleType:
-    """A module of the benchmarks, which are no package."""
+    """A module of the benchmarks, which are no package, and which put their folder on the path too."""
+    before = [*sys.path]
     sys.path.insert(0, str(FOLDER))
     try:
         return importlib.import_module(name)
     finally:
-        sys.path.remove(str(FOLDER))
+        sys.path[:] = before
 
 
 @pytest.fixture

@@ -1,10 +1,22 @@
 """A sweep: what is wrong is told in the terms of a spec, before Hydra starts."""
 
+import logging
+from collections.abc import Iterator
+
 import pytest
 
 from compiler import dvc, sweep
 from compiler.diagnostics import Faults
 from compiler.project import Project
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """Hydra configures the log of the whole process, which is its own when it runs a sweep."""
+    level, handlers = logging.root.level, [*logging.root.handlers]
+    yield
+    logging.root.setLevel(level)
+    logging.root.handlers[:] = handlers
 
 
 @pytest.mark.parametrize(
