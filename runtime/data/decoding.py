@@ -34,7 +34,17 @@ _CODECS = {
     "big5": "big5hkscs", "euc-kr": "cp949", "shift_jis": "cp932", "x-mac-cyrillic": "mac_cyrillic", "iso-8859-8-i": "iso8859_8",
 }  # fmt: skip
 _CHINESE = ("gb18030", "big5hkscs")
-_USUAL = {"ko": "cp949", "ja": "cp932", "ru": "cp1251"}  # for a declared language, where the detector finds nothing
+_USUAL = {  # for a declared language, where the detector finds nothing
+    "ko": "cp949", "ja": "cp932", "ru": "cp1251", "uk": "cp1251", "bg": "cp1251", "pl": "cp1250", "cs": "cp1250", "sk": "cp1250",
+    "hu": "cp1250", "hr": "cp1250", "sl": "cp1250", "ro": "cp1250", "tr": "cp1254", "el": "cp1253", "he": "cp1255", "ar": "cp1256",
+    "lt": "cp1257", "lv": "cp1257", "et": "cp1257", "vi": "cp1258", "th": "cp874",
+}  # fmt: skip
+# What the languages of Western Europe need beside ASCII. Ã and Â are left out: they are what UTF-8 looks like.
+_WESTERN = frozenset("en de fr es it pt nl sv da no nb nn fi is ca gl".split())  # noqa: SIM905
+_WESTERN_BYTES = "àáâãäåæçèéêëìíîïñòóôõöøœùúûüýßÀÁÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØŒÙÚÛÜÝ‘’“”„–—…•€£©®™°·§«»¿¡ªº¹²³µ±½¼¾\xa0".encode("cp1252")
+_IN_A_ROW = re.compile(rb"[\xa1-\xaa\xac-\xba\xbc-\xff]{2,}")  # quotation marks may stand beside a letter
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FEW = 0.02  # of the bytes: Western text has hardly more outside ASCII, text of other languages in such encodings has
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _CONTROL_BYTES = bytes(code for code in range(32) if _CONTROL.match(chr(code)))
 _WIDE = ("utf-16", "utf-32")  # the encodings in which the byte of a control character may be half of another character
@@ -45,6 +55,11 @@ _FIRST_BYTES_BEYOND = bytes(range(0xE3, 0xF5))
 _ALONE = re.compile(r"[^\x00-\x7fÂÃ](?<![^\x00-\x7f].)(?![^\x00-\x7f])", re.DOTALL)
 _BINARY_SHARE = 0.02  # of control characters; text with a few stray ones stays well below, compressed or compiled bytes well above
 _DAMAGED_RATIO = 4  # valid multi-byte characters for each invalid one, from which a file is UTF-8 with a fault, not another encoding
+# Characters of three or four bytes that were cut. In cp1252 a letter and a closing sign look like one of them, as in café”.
+_REMNANT = re.compile(
+    rb"(?<![\x80-\xff])(?:\xe0[\xa0-\xbf]|[\xe1-\xef][\x80-\xbf]|\xf0[\x90-\xbf]{1,2}|[\xf1-\xf4][\x80-\xbf]{1,2})(?![\x80-\xff])"
+)
+_CLOSING = "…‘’“”•–—\xa0«»²³¹°™".encode("cp1252")
 _SAMPLE = 2000
 _DETECTED = 1_000_000  # bytes from the first one outside ASCII that an encoding is found by; detection is slower than decoding
 _BLOCK = 1 << 20
@@ -224,7 +239,17 @@ def _is_damaged_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
     invalid = text.count("\ufffd")
     valid = len(text) - len(text.encode("ascii", "ignore")) - invalid
     cut_off = error.reason == "unexpected end of data" and invalid == 1 and valid > 0
-    return cut_off or valid > _DAMAGED_RATIO * invalid
+    return cut_off or valid > _DAMAGED_RATIO * invalid or (valid == 0 and _is_of_remnants(data))
+
+
+def _is_of_remnants(data: bytes) -> bool:
+    """Whether all that is not ASCII are beginnings of characters of UTF-8, by which no word ends in any other encoding."""
+    found = _REMNANT.findall(data)
+    return bool(found) and sum(map(len, found)) == len(data.translate(None, bytes(range(128)))) and any(map(_is_no_end_of_a_word, found))
+
+
+def _is_no_end_of_a_word(pair: bytes) -> bool:
+    return len(pair) > 2 or pair[1] not in _CLOSING
 
 
 def _telling(data: bytes) -> bytes:
@@ -246,7 +271,46 @@ def _detect(data: bytes, hints: Hints) -> str:
         common = {codec: _share_of_common(data, codec) for codec in _CHINESE}
         best = max(_CHINESE, key=lambda codec: common[codec])
         return best if common[best] > 0.5 else encoding
+    declared = hints.html and b"charset" in data[:_SAMPLE].lower()
+    if not declared and _reads_as_western(data, spoken):
+        return "cp1252"
+    if not declared and spoken in ("", "en") and encoding != "utf-8" and _reads_as_chinese(data, encoding):
+        return "gb18030"
     return _USUAL.get(spoken, encoding) if encoding == "utf-8" else encoding  # the detector says utf-8 where it knows nothing
+
+
+def _reads_as_western(data: bytes, spoken: str) -> bool:
+    """Whether all that is not ASCII are letters and signs of Western Europe, apart from each other: too few for the detector.
+
+    That few tell little, so another language must not be declared, and without a declared one there must be few in much ASCII.
+    """
+    beyond = data.translate(None, bytes(range(128)))
+    if (spoken and spoken not in _WESTERN) or beyond.translate(None, _WESTERN_BYTES) or len(beyond) > (0.5 if spoken else _FEW) * len(data):
+        return False
+    return sum(map(len, _IN_A_ROW.findall(data))) <= 0.1 * len(beyond)
+
+
+def _reads_as_chinese(data: bytes, encoding: str) -> bool:
+    """Whether all pairs are common Chinese characters, and the reading that the detector proposes is no text: a name within English.
+
+    Korean in pairs lies in the first rows of Chinese alone, so there must be some of the later rows.
+    """
+    if _share_of_common(data, "gb18030") < 0.95:
+        return False
+    sample = [one.encode("gb18030")[0] for one in islice((one for one in data.decode("gb18030") if one > "\x7f"), _SAMPLE)]
+    later = sum(0xC9 <= first <= 0xD7 for first in sample)
+    try:
+        return later > 0.15 * len(sample) and not _is_cased(data[:_DETECTED].decode(encoding, "replace"))
+    except LookupError:  # the detector knows encodings that Python has not
+        return later > 0.15 * len(sample)
+
+
+def _is_cased(text: str) -> bool:
+    """Whether most words outside ASCII are in small letters, in capitals, or begin with one, and few signs are among them."""
+    words = [word for word in _LETTERS.findall(text) if not word.isascii()]
+    odd = sum(not (word[1:].islower() or word.isupper() or word.lower() == word.upper() or len(word) == 1) for word in words)
+    beyond = [one for one in text if one > "\xa0" and not "\u2010" <= one <= "\u2030"]
+    return 2 * odd < max(len(words), 1) and 4 * sum(not one.isalnum() for one in beyond) <= len(beyond)
 
 
 def _share_of_common(data: bytes, encoding: str) -> float:

@@ -67,6 +67,40 @@ def test_text_of_one_or_two_bytes_a_character_never_becomes_utf_16(text: str, en
         assert of_any_script(data)[1] == 0
 
 
+PROSE = "This page says what the program does when it is started without any argument, and how it ends. " * 3
+
+
+@pytest.mark.parametrize("language", [None, "en", "fr"])
+@pytest.mark.parametrize(
+    "word", ["naïve.", "café, Noël", "«été»", "“x” – it’s 5 €", "© 2020 Müller", "garçon", "½ µm ± 2°", "café”", "naïveté’s"]
+)
+def test_a_few_letters_of_western_europe_among_much_ascii_are_read(word: str, language: str | None) -> None:
+    for text in (PROSE + word, word + PROSE, f"{PROSE}{word} {PROSE}\n" * 50):
+        decoded = decode(text.encode("cp1252"), "a.txt", Hints(language=language))
+        assert (decoded.text, decoded.encoding) == (text, "cp1252")
+
+
+@pytest.mark.parametrize("language", [None, "en", "zh"])
+@pytest.mark.parametrize("cut", ["中".encode()[:2], "😀".encode()[:3], "😀".encode()[:2], "\ufffd".encode()[:2]])
+def test_the_rest_of_a_character_of_utf_8_in_ascii_is_no_other_encoding(cut: bytes, language: str | None) -> None:
+    for data in (PROSE.encode() + cut, PROSE.encode() + cut + b" " + PROSE.encode() + cut + b"\n"):
+        with pytest.raises(StageFault, match=f"byte {len(PROSE)} is not utf-8"):
+            decode(data, "a.txt", Hints(language=language))
+
+
+@pytest.mark.parametrize("language", [None, "en", "zh"])
+@pytest.mark.parametrize("name", ["张三", "(北京大学)", "“中文”", "李明、王芳"])
+def test_chinese_names_in_english_are_no_capitals_with_accents(name: str, language: str | None) -> None:
+    text = f"{PROSE}Author: {name}.\n{PROSE}"
+    decoded = decode(text.encode("gbk"), "a.txt", Hints(language=language))
+    assert (decoded.text, decoded.encoding) == (text, "gb18030")
+
+
+@pytest.mark.parametrize(("text", "encoding"), [("привет", "koi8-r"), ("Сегодня хорошая погода", "cp1251"), ("Καλημέρα", "iso8859-7")])
+def test_short_words_of_other_alphabets_do_not_become_chinese(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding), "a.txt", Hints()).text == text
+
+
 def test_a_wrong_byte_of_utf_16_is_named_as_such() -> None:
     data = (SIMPLIFIED * 9).encode("utf-16-le")
     with pytest.raises(StageFault, match=f"byte {len(data)} is not utf-16-le"):
