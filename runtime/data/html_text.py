@@ -46,6 +46,16 @@ _LINK = re.compile(r"<a\b(?:(?!<a\b).)*?</a\s*>", re.IGNORECASE | re.DOTALL)
 _ANY_TAG, _ENTRY = re.compile(r"<[^<>]*>"), re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
 _BULLET, _TELLING = "•", 20  # what an entry begins with in the text; characters by which it is found again
 _DEEPER, _SHALLOWER = "<div>" * 3, "</div>" * 3
+# The main-content mode goes by names: a section "Search" or "Menu" of a manual would be lost, where a generator made the id of a
+# heading, or of the section that begins with it, from the heading's text.
+_NAMED = re.compile(
+    r"""(?P<begin><(?:h[1-6]|section|div(?=[^<>]{0,500}\bclass\s*=\s*["']?section\b))\b[^<>]{0,500}?)(?P<id>\sid\s*=\s*["']?(?P<name>[^\s"'<>]+)["']?)"""
+    r"""(?=[^<>]{0,500}>\s*(?:<span\b[^<>]*>\s*</span>\s*)*(?:<h[1-6]\b[^<>]*>)?(?P<heading>(?:(?!</?h[1-6]\b).){1,300})</h[1-6])""",
+    re.IGNORECASE | re.DOTALL,
+)
+_FIGURE = re.compile(r"<figure\b[^<>]*>((?:(?!</?figure\b).)*)</figure\s*>", re.IGNORECASE | re.DOTALL)
+_BLOCK_OF_TEXT = re.compile(r"<(?:pre|table|blockquote)\b", re.IGNORECASE)
+_TIME = re.compile(r"(?P<before>[^<>\s][^\S\n]*)?<time\b[^<>]*>(?P<content>[^<>]*)</time\s*>(?=(?P<after>\s*[^<>\s])?)", re.IGNORECASE)
 # XML lets any element end in its own tag. To HTML such a tag opens, and what is no markup within it swallows the rest of the page.
 _OF_XML = re.compile(r"\s*<\?xml|<html\b[^<>]*\sxmlns\s*=", re.IGNORECASE)
 _SWALLOWS = re.compile(r"<(script|style|title|textarea|iframe|noscript|noframes|noembed|xmp|select|object)\b([^<>]*)/>", re.IGNORECASE)
@@ -71,10 +81,32 @@ def page_text(html: str, main_content: bool) -> str:
     html = _shallow(html) if _may_be_deep(html) else html
     main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
     marked = _LONE.sub(rf"\1{_COMPANION}", _unwrapped(_CODE.sub(_preserved, html)))
-    tree = HTMLTree.parse(marked)
-    never = _never_text(marked)
+    marked = _unmistakable(marked) if main_content else marked
+    tree, never = HTMLTree.parse(marked), _never_text(marked)
     main = _main(tree, marked, never) if main_content else ""
     return main if main.strip() else _extracted(tree, never, main_content=False)
+
+
+def _unmistakable(html: str) -> str:
+    """The page without what the main-content mode takes for something else: figures of code, dates in sentences, names of headings."""
+    if "<figure" in html:
+        html = _FIGURE.sub(lambda found: f"<div>{found[1]}</div>" if _BLOCK_OF_TEXT.search(found[1]) else found[0], html)
+    if "<time" in html:
+        html = _TIME.sub(_undated, html)
+    return _NAMED.sub(lambda found: found["begin"] if _is_named_after(found["name"], found["heading"]) else found[0], html)
+
+
+def _undated(found: re.Match[str]) -> str:
+    """The text of a date that stands in a sentence, or the date as it is."""
+    return f"{found['before'] or ''}{found['content']}" if found["before"] or found["after"] else found[0]
+
+
+def _is_named_after(name: str, heading: str) -> bool:
+    return _slug(name) == _slug(unescape(_ANY_TAG.sub("", heading)))
+
+
+def _slug(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def _never_text(html: str) -> list[str]:

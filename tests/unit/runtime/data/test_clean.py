@@ -11,7 +11,7 @@ from runtime import records
 from runtime.data import quality
 from runtime.data.characters import POLICIES, normalise, tidy
 from runtime.data.clean import applies
-from runtime.data.html_text import _CODE, _preserved, page_text
+from runtime.data.html_text import _CODE, _preserved, _unmistakable, _with_deeper_lists, page_text
 from runtime.data.language import detect
 from runtime.faults import StageFault
 from runtime.records import Record
@@ -23,6 +23,7 @@ NEWS = (
     "以后周末就有了好去处。据悉，新馆每周一闭馆整理，其余时间从上午九点开放到晚上九点，节假日照常。"
 )  # fmt: skip
 POEM = "白日依山盡，黃河入海流。\n欲窮千里目，更上一層樓。"
+CHINESE = "这一段讲的是程序在没有参数时做什么。"
 ENGLISH = (
     "The library that opened yesterday is one of the largest in the city, and it has more than a million books. Readers may take "
     "ten of them home at once. Children have a floor to themselves, with low shelves and a room for tales that are read aloud. "
@@ -111,6 +112,42 @@ def test_a_formula_is_written_once(around: str) -> None:
     for formula, text in ((both, "x^2"), (katex, "x^2"), (f"<math>{drawn}</math>", "x2")):
         page = around.format(f"<p>{ENGLISH}</p><p>Let {formula} be the area.</p>")
         assert page_text(page, main_content=True) == f"{ENGLISH}\n\nLet {text} be the area."
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        ('<figure class="highlight"><table><tr><td><pre>if x:\n    y</pre></td></tr></table></figure>', "if x:\n    y"),
+        ("<figure><pre><code>if x:\n    y</code></pre><figcaption>Listing 1</figcaption></figure>", "if x:\n    y"),
+        ("<figure><blockquote>Said is said.</blockquote></figure>", "Said is said."),
+        ('<figure><img src="a.png"><figcaption>A picture.</figcaption></figure>', ""),
+        ("<p>On <time>1 May 2020</time> it rained; at <time id=t>9:00</time>, no more.</p>", "On 1 May 2020 it rained; at 9:00, no more."),
+        ("<p>它于<time>2020年5月1日</time>发布。</p>", "它于2020年5月1日发布。"),
+        ("<div><time>1 May 2020</time></div>", ""),
+    ],
+)  # fmt: skip
+def test_figures_of_text_and_dates_in_sentences_stay(figure: str, text: str) -> None:
+    page = f"<html><body><article><h1>Rain</h1><p>{ENGLISH}</p>{figure}<p>{ENGLISH}</p></article></body></html>"
+    found = page_text(page, main_content=True)
+    assert [line for line in found.split("\n") if line] == ["Rain", ENGLISH, *filter(None, text.split("\n")), ENGLISH]
+
+
+@pytest.mark.parametrize("title", ["Navigation", "Search", "Related work", "Menu", "Header &amp; footer", "目录 menu"])
+@pytest.mark.parametrize(
+    "section",
+    [
+        '<h2 id="{0}">{1}</h2><p>{2}</p>',
+        '<section id="{0}"><h2>{1}</h2><p>{2}</p></section>',
+        '<section class=\'level2\' id={0}>\n<span id="x"></span><h2>{1}<a class="headerlink" href="#{0}"></a></h2><p>{2}</p></section>',
+        '<div class="section" id="{0}"><h2>{1}</h2><p>{2}</p></div>',
+    ],
+)
+def test_a_section_that_is_named_after_its_heading_stays(section: str, title: str) -> None:
+    name = title.replace("&amp; ", "").replace(" ", "-").lower()
+    page = f"<html><body><h1>Page</h1><p>{ENGLISH}</p>{section.format(name, title, CHINESE)}<p>{ENGLISH}</p></body></html>"
+    assert page_text(page, main_content=True).split("\n\n") == ["Page", ENGLISH, title.replace("&amp;", "&"), CHINESE, ENGLISH]
+    unnamed = f'<html><body><h1>Page</h1><p>{ENGLISH}</p><section id="sidebar"><h2>Archives</h2><p>May</p></section></body></html>'
+    assert page_text(unnamed, main_content=True).split("\n\n") == ["Page", ENGLISH]
 
 
 @pytest.mark.parametrize("around", ["{0}", "<div>{0}</div>", "<main><article><h1>Bread</h1>{0}</article></main>"])
@@ -301,6 +338,20 @@ def test_pages_are_extracted_and_other_formats_keep_their_signs(project: Project
 @pytest.mark.parametrize("tag", ["<pre>x ", "<pre ", "<code>a b\n", "<code "])
 def test_a_page_of_tags_that_are_never_closed_takes_no_time(tag: str) -> None:
     assert _CODE.sub(_preserved, tag * 100_000) == tag * 100_000
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<figure>", "<figure><pre>x", "<figure ", "<time>x ", "<time ", "<h2 id=a ", "<h2 id=a>", "<section id=a>",
+        '<div class="section" id=a ', "<h2 id=a><span>", "<ul>", "<ul><li>x", "<ul ", "</ul>", "<a>",
+    ],
+)  # fmt: skip
+def test_names_figures_and_lists_that_are_never_closed_take_no_time(tag: str) -> None:
+    for page in (tag * 100_000, f"<figure>{tag * 100_000}", f"<h2 id=a>{tag * 100_000}"):
+        assert _unmistakable(page) == page
+        assert _with_deeper_lists(page, "") == page
 
 
 @pytest.mark.parametrize(
