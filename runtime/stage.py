@@ -13,7 +13,6 @@ import io
 import json
 import math
 import os
-import resource
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
-from runtime import atomic, manifest, placement
+from runtime import atomic, manifest, placement, timing
 from runtime.compiled import JSON, Settings, read_json, read_yaml, validated
 from runtime.contracts import installed
 from runtime.contracts.base import Contract
@@ -165,7 +164,7 @@ def execute(contract: Contract) -> None:
         importlib.import_module(contract.program).run(stage)
         stage.finish()
         atomic.remove(out.parent)
-    _write_timing(contract.name, time.monotonic() - started)
+    timing.write(contract.name, time.monotonic() - started)
 
 
 def check_installed(locked: Mapping[str, str], contract: Contract) -> None:
@@ -290,15 +289,3 @@ def _log(name: str) -> Iterator[Terminal]:
 
     with output_to(Path("logs") / f"{name}.log") as terminal:
         yield terminal
-
-
-def _write_timing(name: str, seconds: float) -> None:
-    """Times vary, so they never enter a result."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    content = {
-        "seconds": round(seconds, 3),
-        "cpu_seconds": round(usage.ru_utime + usage.ru_stime + children.ru_utime + children.ru_stime, 3),
-        "peak_bytes": max(usage.ru_maxrss, children.ru_maxrss) * 1024,
-    }
-    atomic.write_bytes(Path("timings") / f"{name}.json", encode_json(content))
