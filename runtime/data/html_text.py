@@ -38,6 +38,10 @@ _WRAPPED = re.compile(rf"([{_UNSPACED}](?:{_STYLED})*)[ \t\r]*\n\s*(?=(?:{_STYLE
 # An invisible companion keeps it.
 _LONE = re.compile(r"((?:^|>)\s*(?:[^\x00-\x7f]|&#?\w+;))(?=\s*(?:<|$))")
 _COMPANION = "\u2060"  # word joiner, no text of its own
+# The extraction counts every list from one: what a list begins after is put in as entries of nothing, and taken out with its lines.
+_STARTED = re.compile(r"""<ol\b[^<>]{0,300}?\sstart\s*=\s*["']?0{0,9}(\d{1,3})(?!\d)[^<>]*>""", re.IGNORECASE)
+_STARTED_LISTS = 100  # of a page: it must not grow without bound
+_BEFORE_THE_START = re.compile(rf"^[ \t]*\d+\.[ \t]*{_COMPANION}[ \t]*\n", re.MULTILINE)
 # Detection of the main content looks at the parts of a page; where there are none, somebody has cut the content out already.
 _PARTS_OF_A_PAGE = re.compile(r"<(?:html|head|body|nav|header|footer|aside)\b", re.IGNORECASE)
 # The main-content mode takes any `ul` less than four levels below `body` for navigation. Deeper ones are judged as all else is.
@@ -81,6 +85,7 @@ def page_text(html: str, main_content: bool) -> str:
     html = _shallow(html) if _may_be_deep(html) else html
     main_content = main_content and _PARTS_OF_A_PAGE.search(html) is not None
     marked = _LONE.sub(rf"\1{_COMPANION}", _unwrapped(_CODE.sub(_preserved, html)))
+    marked = _STARTED.sub(lambda found: found[0] + f"<li>{_COMPANION}</li>" * (int(found[1]) - 1), marked, count=_STARTED_LISTS)
     marked = _unmistakable(marked) if main_content else marked
     tree, never = HTMLTree.parse(marked), _never_text(marked)
     main = _main(tree, marked, never) if main_content else ""
@@ -211,7 +216,7 @@ def _prose(lines: list[str]) -> int:
 
 def _extracted(tree: HTMLTree, skipped: list[str], main_content: bool) -> str:
     text = extract_plain_text(tree, main_content=main_content, alt_texts=False, skip_elements=skipped)
-    return text.replace(_COMPANION, "")
+    return _BEFORE_THE_START.sub("", text).replace(_COMPANION, "") if _COMPANION in text else text
 
 
 def _preserved(found: re.Match[str]) -> str:

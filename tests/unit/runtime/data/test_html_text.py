@@ -131,6 +131,23 @@ def test_a_section_that_is_named_after_its_heading_stays(section: str, title: st
     assert page_text(unnamed, main_content=True).split("\n\n") == ["Page", ENGLISH]
 
 
+@pytest.mark.parametrize("around", ["{0}", "<html><body>{0}</body></html>"])
+@pytest.mark.parametrize(
+    ("listed", "text"),
+    [
+        ("<ol><li>one</li></ol><pre>ls</pre><ol start=2><li>two</li><li>三</li></ol>", "  1. one\nls\n\n  2. two\n  3. 三"),
+        ('<ol class="a" start="12" type="1">\n<li>twelve</li></ol>', "  12. twelve"),
+        ('<ol><li>a<ol start="3"><li>inner</li></ol></li><li>b</li></ol>', "  1. a\n    3. inner\n  2. b"),
+        ('<ol start="x"><li>one</li></ol><ol start="0"><li>none</li></ol>', "  1. one\n\n  1. none"),
+        ('<ol start="99999"><li>far</li></ol>', "  1. far"),
+    ],
+)
+def test_a_list_that_goes_on_keeps_its_numbers(around: str, listed: str, text: str) -> None:
+    page = around.format(f"<p>{ENGLISH}</p>{listed}<p>{ENGLISH}</p>")
+    found = page_text(page, main_content=True).removeprefix(ENGLISH).removesuffix(ENGLISH)
+    assert [line for line in found.split("\n") if line] == [line for line in text.split("\n") if line]
+
+
 @pytest.mark.parametrize("around", ["{0}", "<div>{0}</div>", "<main><article><h1>Bread</h1>{0}</article></main>"])
 @pytest.mark.parametrize(
     "entries",
