@@ -136,22 +136,22 @@ def _main(tree: HTMLTree, html: str, never: list[str]) -> str:
     main = _extracted(tree, skipped, main_content=True)
     if not main.strip():
         return main
-    whole = _whole(main, _extracted(tree, [*skipped, *_NO_CONTENT], main_content=False))
-    if whole is not main or (deeper := _with_deeper_lists(html, main)) == html:
+    page = _extracted(tree, [*skipped, *_NO_CONTENT], main_content=False)
+    whole = _whole(main, page)
+    if whole is not main or (deeper := _with_deeper_lists(html, _starts(page) - _starts(main))) == html:
         return whole
     return _behind_the_start(main, _extracted(HTMLTree.parse(deeper), skipped, main_content=True))
 
 
-def _with_deeper_lists(html: str, main: str) -> str:
+def _with_deeper_lists(html: str, missing: set[str]) -> str:
     """The page with its lists of text so deep that they are not taken for navigation; those of links stay where they are.
 
-    main: the main content without such lists; one that it does hold stays where it is too.
+    missing: what the lines begin with that the main content lacks; a list that begins otherwise stays where it is too.
     """
-    starts = {_squeezed(line[:_CONTEXT]).lstrip(_BULLET)[:_TELLING] for line in main.split("\n")} - {""}
     parts, at = list[str](), 0
     for start, end in _lists(html):
         found = html[start:end]
-        if _start_of(found) not in starts and _is_of_text(found):
+        if _begins_with_one(_start_of(found), missing) and _is_of_text(found):
             parts += [html[at:start], _DEEPER, found, _SHALLOWER]
             at = end
     return "".join((*parts, html[at:])) if parts else html
@@ -173,6 +173,15 @@ def _lists(html: str) -> Iterator[tuple[int, int]]:
 def _is_of_text(html: str) -> bool:
     """Whether at least half of a list is no link."""
     return 2 * len(_shown(_LINK.sub("", html))) >= len(_shown(html))
+
+
+def _starts(text: str) -> set[str]:
+    """What the lines begin with, short ones as a whole."""
+    return {_squeezed(line[:_CONTEXT]).lstrip(_BULLET)[:_TELLING] for line in text.split("\n")} - {""}
+
+
+def _begins_with_one(start: str, lines: set[str]) -> bool:
+    return any(start[:length] in lines for length in range(1, _TELLING + 1))
 
 
 def _start_of(html: str) -> str:
