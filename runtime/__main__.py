@@ -9,7 +9,9 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 AT_ROOT = {"compare": "runtime.evaluation.compare", "gate": "runtime.evaluation.gate"}
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -58,5 +60,18 @@ def _say(message: str, code: int) -> int:
     return code
 
 
+def _leave(code: int) -> NoReturn:
+    """End the process with an exit code.
+
+    After a failure, nothing of it is waited for: a library's thread that got no memory never ends, and would be waited for for ever.
+    """
+    if code:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # a full disk, or nobody who reads: the code says enough
+                stream.flush()
+        os._exit(code)
+    sys.exit(0)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    _leave(main(sys.argv[1:]))
