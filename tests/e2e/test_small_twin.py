@@ -1,6 +1,7 @@
 """`smoke=true`: real sizes of two families, shrunk, through every stage."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +54,9 @@ def test_the_padded_rows_of_the_table_stay(twin: Copy) -> None:
     assert json.loads((folder / "tokenizer/manifest.json").read_text("utf-8"))["counts"]["pieces"] == 3000
 
 
-def test_a_stretched_llama_takes_the_same_way(twin: Copy) -> None:
-    """Of Llama 3.2, with the text, tokens and rows of the other twin restored."""
+def test_a_stretched_llama_takes_the_same_way(twin: Copy, tmp_path: Path) -> None:
+    """Of Llama 3.2, with the text, tokens and rows of the other twin restored, in a copy since it takes the other's place."""
+    twin = Copy(shutil.copytree(twin.root, tmp_path / "project", symlinks=True))
     commit(twin, "qwen2")
     done = json.loads(twin.mindspec("run", "demo", "model=llama3.2-1b", "smoke=true", "--json").stdout)
     assert {stage for stage, verdict in done["stages"].items() if verdict == "ran"} == {

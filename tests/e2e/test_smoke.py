@@ -77,6 +77,7 @@ def test_a_sweep_runs_each_distinct_stage_once(smoke: Copy) -> None:
     assert "smoke--finetune-lora-rank-4" in said.stdout
     params = json.loads((smoke.root / "experiments/smoke--finetune-lora-rank-6/params.json").read_text())
     assert params["finetune"]["lora"]["rank"] == 6
+    commit(smoke, "sweep")  # other tests look whether the work tree is clean
 
 
 def test_two_clones_in_two_folders_write_the_same_bytes(smoke: Copy, tmp_path_factory: pytest.TempPathFactory) -> None:

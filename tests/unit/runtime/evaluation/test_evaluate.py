@@ -304,11 +304,17 @@ def test_a_second_run_writes_the_same_bytes(experiment, evaluated):
     assert json.loads((folder / "metrics" / "evaluate.json").read_text("utf-8")) == evaluated[0]
 
 
-def test_a_case_with_an_empty_reference_is_refused_before_anything_is_loaded(experiment):
-    folder, _, _ = experiment
+@pytest.fixture
+def own(experiment, tmp_path):
+    """The experiment folder once more, for a test that changes it."""
+    (tmp_path / "experiments").mkdir()
+    return shutil.copytree(experiment[0], tmp_path / "experiments" / "tiny")
+
+
+def test_a_case_with_an_empty_reference_is_refused_before_anything_is_loaded(own):
+    folder = own
     write_cases(folder, [*CASES, {"id": "last", "group": "g", "instruction": "x", "reference": ""}])
     done = run(folder)
-    write_cases(folder, CASES)
     assert done.returncode == 1
     assert "core.jsonl:19: reference is" in done.stderr
     assert "Traceback" not in done.stderr
@@ -398,23 +404,19 @@ class Uniform:
 
 
 @pytest.mark.slow
-def test_cases_without_a_reference_are_answered_and_not_scored(experiment):
-    folder, _, _ = experiment
+def test_cases_without_a_reference_are_answered_and_not_scored(own):
+    folder = own
     poems = [{"id": f"poem-{n}", "group": "poems", "instruction": "写诗" * n} for n in (1, 2)]
-    try:
-        found = {}
-        for name, asked in (("none", poems), ("some", [*poems, CASES[0], CASES[2]]), ("all", [CASES[0], CASES[2]])):
-            write_cases(folder, asked)
-            write_parameters(folder, metrics=["exact_match", "answer_loss"])
-            done = run(folder)
-            assert done.returncode == 0, done.stderr
-            assert ("2 of" in done.stderr and "have no reference" in done.stderr) == (name != "all")
-            metrics = json.loads((folder / "metrics" / "evaluate.json").read_text("utf-8"))
-            predictions = (folder / "evaluation" / "predictions.jsonl").read_text("utf-8").splitlines()
-            found[name] = metrics, [json.loads(line) for line in predictions]
-    finally:
-        write_cases(folder, CASES)
-        write_parameters(folder)
+    found = {}
+    for name, asked in (("none", poems), ("some", [*poems, CASES[0], CASES[2]]), ("all", [CASES[0], CASES[2]])):
+        write_cases(folder, asked)
+        write_parameters(folder, metrics=["exact_match", "answer_loss"])
+        done = run(folder)
+        assert done.returncode == 0, done.stderr
+        assert ("2 of" in done.stderr and "have no reference" in done.stderr) == (name != "all")
+        metrics = json.loads((folder / "metrics" / "evaluate.json").read_text("utf-8"))
+        predictions = (folder / "evaluation" / "predictions.jsonl").read_text("utf-8").splitlines()
+        found[name] = metrics, [json.loads(line) for line in predictions]
     (none, answers), (some, _), (scored, _) = found.values()
     assert none["merged"]["exact_match"] is None and none["merged"]["exact_match_reason"] == suites.NOT_COMPUTED
     assert none["merged"]["core"]["answer_loss"] is None and none["merged"]["core"]["without_reference"] == 2
