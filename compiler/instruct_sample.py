@@ -13,6 +13,7 @@ from compiler.spec.data.instruct import InstructSource
 
 _READ, _ROWS = 64 * 1024, 100  # bytes and rows that are looked at
 _SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".json.gz")
+_OFFERED, _CALLED = ("tools", "functions"), ("tool_calls", "function_call")  # fields of a row, and of a turn
 _CALLING = ("tool", "function", "function_call", "observation")
 _BYTES_A_TOKEN = 3  # of the small vocabulary of a twin, about
 _FRAME = 400  # bytes that a template writes around the tools of a row, about
@@ -79,15 +80,16 @@ def _tag(turn: Mapping[str, Any], tags: Mapping[str, str]) -> str:
 
 
 def _calls(row: Mapping[str, Any], tags: Mapping[str, str]) -> bool:
-    return bool(row.get("tools")) or any(turn.get("tool_calls") or _tag(turn, tags) in _CALLING for turn in _turns(row))
+    written = [row.get(name) for name in _OFFERED] + [turn.get(name) for turn in _turns(row) for name in _CALLED]
+    return any(written) or any(_tag(turn, tags) in _CALLING for turn in _turns(row))
 
 
 def _uncut(row: Mapping[str, Any], tags: Mapping[str, str]) -> int:
     """Bytes of a row but for its questions, of which the middle may be cut."""
     kept: list[Any] = [turn.get("content", turn.get("value")) for turn in _turns(row) if _tag(turn, tags) not in ("user", "human")]
-    kept += [turn.get("tool_calls") for turn in _turns(row)] + [row.get("tools"), row.get("system")]
+    kept += [turn.get(name) for turn in _turns(row) for name in _CALLED] + [row.get(name) for name in (*_OFFERED, "system")]
     kept += [row.get("output")] if "output" in row else []
-    return sum(len(_text(part).encode("utf-8", "ignore")) for part in kept if part) + _FRAME * bool(row.get("tools"))
+    return sum(len(_text(part).encode("utf-8", "ignore")) for part in kept if part) + _FRAME * any(row.get(name) for name in _OFFERED)
 
 
 def _text(part: Any) -> str:

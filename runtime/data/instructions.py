@@ -2,11 +2,13 @@
 
 alpaca     {"instruction": str, "input": str?, "output": str, "system": str?, "history": [[question, answer], ...]?, "tools": ...?}
 messages   {"messages": [{"role": system | developer | user | assistant | tool, "content": str | [parts] | null,
-           "tool_calls": [...]?, "weight": 0 | 1?}, ...], "tools": ...?}; a part is {"type": "text", "text": str}
+           "tool_calls": [...]?, "weight": 0 | 1?}, ...], "tools": ...?}; a part is {"type": "text", "text": str};
+           and the older form of it, with "functions" and one "function_call"
 sharegpt   {"conversations": [{"from": system | human | gpt | function_call | observation | tool, "value": str}, ...],
            "system": str?, "tools": ...?}
 
-`tools` is a list of JSON objects or such a list as text. A source can map its own names of fields and tags to these.
+`tools` is a list of JSON objects or such a list as text. Other programs write `weight` as `train`, `training` or `loss`.
+A source can map its own names of fields and tags to these.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,9 +24,11 @@ JSON = dict[str, Any]
 Reader = Callable[[JSON, str], list[Message]]
 MEDIA = ("images", "videos", "audios", "image", "video", "audio")
 _MEDIA = frozenset(MEDIA)
-VERBATIM = ("tools", "tool_calls")  # their fields are those of the tools
+VERBATIM = ("tools", "tool_calls", "functions", "function_call")  # their fields are those of the tools
 LEVELS = 3  # a row, its turns, and their parts
 ANSWER, CALL = "assistant", "function_call"
+TRAINED = ("weight", "train", "training", "loss")  # of a turn: whether it is trained on
+THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # of an answer, apart from its text
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def _items(value: Any, name: str, where: str) -> list[Any]:
 
 def _system(text: str, row: JSON, where: str) -> list[Message]:
     """The system turn, where there is a text or there are tools for it."""
-    tools = tools_of(row.get("tools"), where)
+    tools = _tools(row, where)
     return [Message(SYSTEM, text, tools=tools)] if text or tools else []
 
 
@@ -141,7 +145,7 @@ class _Turns:
                 raise StageFault(
                     "'system' and the first turn are two system texts", where=where, fix="keep one of them, or take the row out"
                 )
-            return [replace(messages[0], tools=tools_of(row.get("tools"), where)), *messages[1:]]
+            return [replace(messages[0], tools=_tools(row, where)), *messages[1:]]
         return [*_system(_optional(row, SYSTEM, where), row, where), *messages]
 
     def _tagged(self, row: JSON, where: str) -> list[tuple[JSON, str]]:
@@ -176,20 +180,44 @@ class _Turns:
         role = self.turns.roles[tag]
         if role == CALL:
             return Message(ANSWER, "", calls=calls_of(_text(item, self.turns.content, where), where))
-        called = _items(item.get("tool_calls"), "tool_calls", where)
-        calls = tuple(call_of(call, where) for call in called)
+        calls = tuple(call_of(call, where) for call in _called(item, where))
         if calls and role != ANSWER:
             raise StageFault(f"'tool_calls' in a turn of {tag}", where=where, fix=f"only {ANSWER} calls tools")
+        if thought := next((name for name in THOUGHTS if isinstance(item.get(name), str) and item[name].strip()), None):
+            raise StageFault(
+                f"a turn of {tag} has '{thought}', which no template writes",
+                where=where,
+                reason="the model would learn to answer without the thought",
+                fix=f"put it into the text of the turn (<think>...</think>), or take '{thought}' out",
+            )
         content = "" if calls and item.get(self.turns.content) is None else _content(item, self.turns.content, where)
         return Message(role, content, calls=calls, context=_is_context(item, where))
 
 
+def _called(item: JSON, where: str) -> list[Any]:
+    """The calls of a turn, in the form of today or the older one."""
+    called, older = _items(item.get("tool_calls"), "tool_calls", where), item.get(CALL)
+    if called and older:
+        raise StageFault(f"a turn has 'tool_calls' and '{CALL}'", where=where, fix="keep one of them")
+    return [older] if older else called
+
+
+def _tools(row: JSON, where: str) -> tuple[Mapping[str, Any], ...]:
+    """What a row lets its answers call."""
+    if row.get("tools") and row.get("functions"):
+        raise StageFault("the row has 'tools' and 'functions'", where=where, fix="keep one of them")
+    return tools_of(row.get("tools") or row.get("functions"), where)
+
+
 def _is_context(item: JSON, where: str) -> bool:
     """Whether a turn has the weight 0: it is read, and not trained on. Raises StageFault for a weight between none and one."""
-    weight = item.get("weight")
-    if weight is not None and weight not in (0, 1):
-        raise StageFault(f"'weight' is {weight!r}", where=where, reason="a turn is trained on or not", fix="write 0 or 1")
-    return weight == 0
+    weights = {name: item[name] for name in TRAINED if item.get(name) is not None}
+    for name, weight in weights.items():
+        if not isinstance(weight, int | float) or weight not in (0, 1):
+            raise StageFault(f"'{name}' is {weight!r}", where=where, reason="a turn is trained on or not", fix="write 0 or 1")
+    if len({*weights.values()}) > 1:
+        raise StageFault(f"a turn is trained on, and is not: {weights}", where=where, fix="keep one of them")
+    return 0 in weights.values()
 
 
 def _content(item: JSON, name: str, where: str) -> str:

@@ -159,6 +159,16 @@ def test_tools_of_both_formats_give_the_same_dialogue(tmp_path: Path, template: 
     assert [messages for messages, _ in read(tmp_path, template, "messages", "b.jsonl")] == [CALLED]
 
 
+def test_the_older_form_of_functions_gives_the_same_dialogue(tmp_path: Path, template: Template) -> None:
+    call = {"name": "weather", "arguments": '{"city": "a"}'}
+    for name, content in (("a.jsonl", ""), ("b.jsonl", None)):
+        calling = {"role": "assistant", "content": content, "function_call": call, "tool_calls": None}
+        result = {"role": "function", "name": "weather", "content": "rain", "function_call": None}
+        spoken = [{"role": "user", "content": "Q"}, calling, result, {"role": "assistant", "content": "A", "reasoning_content": None}]
+        write(tmp_path, {"messages": spoken, "functions": [WEATHER]}, name=name)
+        assert [messages for messages, _ in read(tmp_path, template, "messages", name)] == [CALLED]
+
+
 def test_history_comes_before_the_question_and_system_before_all(tmp_path: Path, template: Template) -> None:
     write(tmp_path, {"instruction": "Q", "output": "A", "system": "S", "history": [["q1", "a1"], ["q2", "a2"]]})
     ((messages, _),) = read(tmp_path, template, "alpaca")
@@ -183,6 +193,14 @@ def test_a_turn_of_weight_zero_is_context(tmp_path: Path, template: Template) ->
     write(tmp_path, {"messages": [{"role": role, "content": content, "weight": weight} for role, content, weight in said]})
     ((messages, _),) = read(tmp_path, template, "messages")
     assert [message.context for message in messages] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("name", ["train", "training", "loss"])
+def test_a_turn_that_other_programs_do_not_train_is_context(tmp_path: Path, template: Template, name: str) -> None:
+    said = [("user", "Q", None), ("assistant", "no", False), ("user", "Q2", True), ("assistant", "A", True)]
+    write(tmp_path, {"messages": [{"role": role, "content": content, name: trained} for role, content, trained in said]})
+    ((messages, _),) = read(tmp_path, template, "messages")
+    assert [message.context for message in messages] == [False, True, False, False]
 
 
 def test_names_of_fields_and_tags_can_be_mapped(tmp_path: Path, template: Template) -> None:
@@ -212,6 +230,7 @@ def nested(levels: int) -> Any:
 
 
 HUMAN = {"from": "human", "value": "a"}
+ASKED, SAID = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
 WRONG: list[tuple[str, Any, str]] = [
     ("sharegpt", {"conversations": [HUMAN, {"from": "function_call", "value": "{"}]}, "'function_call' is not JSON"),
     ("sharegpt", {"conversations": [HUMAN, {"from": "function_call", "value": "[]"}]}, "calls no tool"),
@@ -222,6 +241,16 @@ WRONG: list[tuple[str, Any, str]] = [
     ("messages", {"messages": [{"role": "user", "content": None}]}, "no 'content'"),
     ("messages", {"messages": [{"role": "user", "content": "a", "tool_calls": [{"name": "f"}]}]}, "'tool_calls' in a turn of user"),
     ("messages", {"messages": [{"role": "user", "content": "a", "weight": 0.5}]}, "'weight' is 0.5"),
+    ("messages", {"messages": [{"role": "user", "content": "a", "train": "no"}]}, "'train' is 'no'"),
+    ("messages", {"messages": [{"role": "user", "content": "a", "weight": 1, "loss": False}]}, "a turn is trained on, and is not"),
+    ("messages", {"messages": [ASKED, {**SAID, "reasoning_content": "since"}]}, "'reasoning_content', which no template writes"),
+    ("sharegpt", {"conversations": [HUMAN, {"from": "gpt", "value": "b", "thinking": "since"}]}, "'thinking', which no template writes"),
+    (
+        "messages",
+        {"messages": [ASKED, {**SAID, "function_call": {"name": "f"}, "tool_calls": [{"name": "f"}]}]},
+        "'tool_calls' and 'function_call'",
+    ),
+    ("messages", {"messages": [ASKED, SAID], "tools": [{"name": "f"}], "functions": [{"name": "f"}]}, "'tools' and 'functions'"),
     ("alpaca", {**GOOD, "tools": [{"name": "f", "parameters": nested(300)}]}, "tools: nested deeper than 100 levels"),
     ("alpaca", {**GOOD, "tools": json.dumps([{"name": "f", "parameters": nested(300)}])}, "tools: nested deeper than 100 levels"),
     (
