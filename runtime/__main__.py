@@ -16,12 +16,14 @@ from typing import NoReturn
 AT_ROOT = {"compare": "runtime.evaluation.compare", "gate": "runtime.evaluation.gate"}
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 UNMAPPED = "failed to map segment"  # the loader's words where there is no memory
+# NumPy's own threads: nothing here needs them, they spin for a while in every process, and how many there are may round products otherwise.
+ALONE = ("OPENBLAS_NUM_THREADS",)
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "DO_NOT_TRACK")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the stage that is named; messages go to standard error, never a traceback."""
-    for variable in OFFLINE:
+    for variable in (*OFFLINE, *ALONE):
         os.environ.setdefault(variable, "1")
     if "DVC_STAGE" in os.environ:
         _end_with_dvc()

@@ -85,10 +85,10 @@ class Encoder:
         if messages[-1].is_empty:
             raise Unusable(EMPTY_ANSWER)
         segments = self._render(messages, where)
-        length = _size(segments)
-        if length > self.limit:
+        marks = _marks(segments)
+        if (length := len(marks)) > self.limit:
             segments = self._shortened(messages, segments, where)
-        marks = b"".join([LABELLED[trained] * len(ids) for ids, trained, _, _ in segments])
+            marks = _marks(segments)
         trained = marks.count(LABELLED[True]) - marks.startswith(LABELLED[True])
         if not trained:
             raise Unusable(NO_TRAINED_TOKEN)
@@ -123,6 +123,10 @@ class Encoder:
 
     def _from(self, messages: Sequence[Message], asked: Sequence[int], where: str, dropped: int) -> list[Segment]:
         return self._render([*messages[: asked[0]], *messages[asked[dropped] :]], where)
+
+
+def _marks(segments: Iterable[Segment]) -> bytes:
+    return b"".join([LABELLED[trained] * len(ids) for ids, trained, _, _ in segments])
 
 
 def _size(segments: Iterable[Segment]) -> int:

@@ -22,7 +22,7 @@ from runtime.faults import StageFault
 
 Block = Mapping[str, np.ndarray]  # of each column the same rows: (rows, length)
 Rows = dict[str, NDArray[np.int32]]
-BATCH, BATCH_NUMBERS = 1024, 1 << 24  # rows of one file that are written at a time, and numbers in them
+BATCH, BATCH_NUMBERS = 256, 1 << 24  # rows of one file that are written at a time, and numbers in them
 PAGE = 1 << 20  # the default of 32 MiB makes every small file 50 MB
 HEADER = 1 << 16
 PAGES_PER_HEADER = 64  # a page costs some 300 bytes of the header, and more with the number of row groups

@@ -20,6 +20,9 @@ def unit(seed: int, *parts: object) -> float:
 _APART = {sign: unicodedata.normalize("NFKD", sign) for sign in "，！？：；（）…\u3000\xa0"}
 
 
+_BLANKS = bytes(sign for sign in range(128) if chr(sign).isspace())
+
+
 def compatible(text: str) -> str:
     """Unicode's normal form KC."""
     if text.isascii():
@@ -31,6 +34,8 @@ def compatible(text: str) -> str:
 
 def folded(text: str) -> str:
     """Equal for texts that differ only in white space, case and width of characters."""
+    if text.isascii():  # most English texts: the same, several times faster
+        return text.encode().lower().translate(None, _BLANKS).decode()
     return "".join(compatible(text).casefold().split())
 
 

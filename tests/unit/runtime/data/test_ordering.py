@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from runtime.data.ordering import compatible, fingerprint
+from runtime.data.ordering import compatible, fingerprint, folded
 
 SIGNS = "，！？：；（）…\u3000\xa0"
 MARKS = "\u0300\u0323\u0338\u0345\u0f71\u3099"
@@ -23,6 +23,12 @@ def test_form_kc_of_any_mixture_is_unicodes() -> None:
     drawn = random.Random(0)
     texts = ["".join(drawn.choices(SIGNS + MARKS + OTHERS, k=drawn.randrange(1, 12))) for _ in range(50_000)]
     assert [text for text in texts if compatible(text) != unicodedata.normalize("NFKC", text)] == []
+
+
+def test_texts_of_ascii_alone_are_folded_as_others_are() -> None:
+    for code in range(128):
+        text = f"{chr(code)}Az{chr(code)} {chr(code)}"
+        assert folded(text) + "\u00e9" == folded(text + "\u00e9")
 
 
 def test_width_case_and_white_space_make_no_difference() -> None:
